@@ -1,0 +1,1 @@
+"""What the numbers mean and what could be done: patterns, verdicts, remedies."""

@@ -1,0 +1,214 @@
+"""The verdict in one or two sentences: hedged by what the rows can show, and never by the user's bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from calibcore.advice.patterns import MIN_ROWS, Pattern, Run, over_run, runs, under_run, worst_run
+from calibcore.inference.chance import ChanceRange
+from calibcore.inference.intervals import Estimate, mean_gap
+from calibcore.inference.significance import Detection, DiagnosticBins
+from calibcore.profile import Profile
+
+__all__ = ["Verdict", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
+
+_SMALL = 0.02
+_POWER_Z = 0.8416  # a gap that four samples in five would show
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A level (V0 too few rows … V4 detected without a pattern) and the sentence for it."""
+
+    level: Literal["V0", "V1", "V2", "V3", "V4"]
+    text: str
+
+
+def percent(share: float) -> str:
+    """0.873 → "87%"; near 0 and 1 with the digits that keep it from reading 0% or 100%."""
+    for digits in (0, 1, 2, 3):
+        text = f"{100 * share:.{digits}f}"
+        if float(text) not in (0.0, 100.0) or share in (0.0, 1.0):
+            return f"{text}%"
+    return "under 0.001%" if share < 0.5 else "over 99.999%"
+
+
+def points(gap: float, *, signed: bool = False) -> str:
+    """A difference in points: 0.1101 → "11.0"; −0.006 with ``signed`` → "−0.6"."""
+    text = f"{100 * gap:+.1f}" if signed else f"{abs(100 * gap):.1f}"
+    return text.replace("-", "−")
+
+
+def unseen_gap(bins: DiagnosticBins) -> float:
+    """Gap that a tenth of the rows could have and still go unseen in one sample of five.
+
+    (c + 0.84)·√(v̄/(n/10)): c the largest z of any run that redraws show in 5 %, v̄ the mean of p(1 − p), n the
+    effective number of rows.
+    """
+    limit = max(bins.over_limit, bins.under_limit)
+    mean_variance = float(bins.variance.sum()) * bins.n_effective / float(bins.weight.sum()) ** 2
+    return min(1.0, (limit + _POWER_Z) * float(np.sqrt(mean_variance / (bins.n_effective / 10))))
+
+
+def find_verdict(
+    top: Profile,
+    detection: Detection,
+    pattern: Pattern,
+    chance: ChanceRange,
+    *,
+    positive: Profile | None = None,
+    level: float = 0.95,
+) -> Verdict:
+    """The verdict on a model.
+
+    Parameters
+    ----------
+    top, positive : Profile
+        The confidence view, and the positive view of a binary model.
+    chance : ChanceRange
+        Of the shown bins; quoted where there are too few rows to judge.
+    level : float
+        Of the interval of the gap.
+    """
+    if top.n < MIN_ROWS:
+        return Verdict("V0", _too_few(top, chance))
+    gap = mean_gap(top, level)
+    if pattern.name in _ALWAYS:
+        return Verdict("V3", _ALWAYS[pattern.name](pattern, gap))
+    if not detection.detected:
+        return Verdict("V1", _fits(top, detection.bins, gap, level))
+    gaps = [gap.value] + ([mean_gap(positive, level).value] if positive is not None else [])
+    if _is_small(detection.bins, gaps):
+        return Verdict("V2", _small(gaps))
+    if pattern.name in _TEXT:
+        return Verdict("V3", _TEXT[pattern.name](pattern, top, detection.bins, gap, level))
+    return Verdict("V4", "The claims and the outcomes differ, but these rows do not show where. More rows are needed.")
+
+
+def _too_few(top: Profile, chance: ChanceRange) -> str:
+    return f"Too few rows to judge (n = {top.n:,}). At this size a calibrated model could show an ECE of up to {chance.p95:.2f}."
+
+
+def _interval(gap: Estimate, level: float, *, flip: bool = False) -> str:
+    """The ends of the interval in points; ``flip`` gives them as overconfidence."""
+    if gap.low is None or gap.high is None:
+        return "no interval from these rows"
+    low, high = (-gap.high, -gap.low) if flip else (gap.low, gap.high)
+    signed = not flip and low < 0 < high
+    return f"{percent(level)} interval {points(low, signed=signed or low < 0)} to {points(high, signed=signed or high < 0)}"
+
+
+def confidence_range(low: float, high: float) -> str:
+    """A range of confidences in whole percent: "90–95%", "80%"."""
+    first, last = f"{100 * low:.0f}", f"{100 * high:.0f}"
+    return f"{first}%" if first == last else f"{first}–{last}%"
+
+
+def _fits(top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
+    expected, right = top.mean_confidence * top.n, top.accuracy * top.n
+    return (
+        f"These {top.n:,} predictions fit what the model claims: it expected {expected:,.0f} to be right, {right:,.0f} were. "
+        f"Average gap {points(gap.value, signed=True)} points ({_interval(gap, level)}). This does not show that each range is right: "
+        f"an error of up to {points(unseen_gap(bins))} points in a tenth of the rows could go unseen."
+    )
+
+
+def _is_small(bins: DiagnosticBins, gaps: list[float]) -> bool:
+    if max(abs(g) for g in gaps) >= _SMALL:
+        return False
+    return over_run(bins) is None and under_run(bins) is None and all(r.error_ratio_low < 2 for r in runs(bins))
+
+
+def _small(gaps: list[float]) -> str:
+    gap = max(gaps, key=abs)
+    if len(gaps) > 1 and abs(gaps[0]) < abs(gap):
+        word, what = ("fewer" if gap < 0 else "more"), "events"
+    else:
+        word, what = ("more" if gap < 0 else "fewer"), "errors"
+    return f"A difference is measurable but small: about {abs(100 * gap):.1f} {word} {what} per 100 predictions than claimed."
+
+
+def _sure(run: Run | None, bins: DiagnosticBins) -> str:
+    """The worst range in frequencies."""
+    run = run or worst_run(bins)
+    where = f"{confidence_range(run.low, run.high)} confidence"
+    right, expected = run.accuracy * run.count, run.confidence * run.count
+    return f"Of {run.count:,} predictions made at {where}, {right:,.0f} were right; about {expected:,.0f} would be expected."
+
+
+def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
+    del bins
+    over = pattern.name == "uniform_overconfidence"
+    word = "too sure" if over else "too unsure"
+    return (
+        f"It says {percent(top.mean_confidence)} on average and is right {percent(top.accuracy)} of the time: "
+        f"{points(gap.value)} points {word} ({_interval(gap, level, flip=over)}). "
+        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened, in both the lower and the upper half of its confidence."
+    )
+
+
+def _local(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
+    del top, gap, level, bins
+    over = pattern.name == "local_overconfidence"
+    run: dict[str, Any] = pattern.evidence["over" if over else "under"]
+    n = run["count"]
+    expected, found = (1 - run["confidence"]) * n, (1 - run["accuracy"]) * n
+    return (
+        f"{'Too sure' if over else 'Not sure enough'} at {confidence_range(run['low'], run['high'])} confidence: "
+        f"{expected:,.0f} errors expected, {found:,.0f} found among {n:,} predictions. No sign of it elsewhere."
+    )
+
+
+def _crossing(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
+    del top, gap, level
+    near = f"{100 * pattern.evidence['crosses_near']:.0f}%"
+    worst = min((r for r in runs(bins)), key=lambda r: r.z)
+    return f"Too sure in some ranges, not sure enough in others: the curve crosses the diagonal near {near}. {_sure(worst, bins)}"
+
+
+def _shift(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
+    del top, bins, gap, level
+    expected, events = pattern.evidence["expected_events"], pattern.evidence["events"]
+    word = "overstated" if expected > events else "understated"
+    return f"Risks are {word} throughout: {expected:,.0f} events predicted, {events:,.0f} happened."
+
+
+def _extreme(pattern: Pattern, gap: Estimate) -> str:
+    del gap
+    e = pattern.evidence
+    return (
+        f"{100 * e['share_at_95']:.0f} of 100 predictions claim at least 95%. Of those, {_of_100(e['wrong'])} in 100 were wrong; "
+        f"the model allows for {_of_100(e['expected_wrong'])}."
+    )
+
+
+def _of_100(share: float) -> str:
+    return f"{100 * share:.0f}" if 100 * share >= 2 else f"{100 * share:.1f}" if 100 * share >= 0.1 else f"{100 * share:.2g}"
+
+
+def _collapse(pattern: Pattern, gap: Estimate) -> str:
+    e = pattern.evidence
+    like = "a coin toss" if e["n_classes"] == 2 else "an even guess"
+    share = e["share_near_even"]
+    first = f"{100 * share:.0f} of 100 predictions are close to {like}."
+    if share < 0.6:
+        first = f"Nearly all predictions carry the same confidence, about {percent(e['median'])}."
+    if gap.low is not None and gap.low > 0:
+        return f"{first} On average they are right {points(gap.value)} points more often than they say."
+    if gap.high is not None and gap.high < 0:
+        return f"{first} On average they are right {points(gap.value)} points less often than they say."
+    return f"{first} The scores are honest but uninformative."
+
+
+_ALWAYS = {"extreme_overconfidence": _extreme, "confidence_collapse": _collapse}
+_TEXT = {
+    "uniform_overconfidence": _uniform,
+    "uniform_underconfidence": _uniform,
+    "local_overconfidence": _local,
+    "local_underconfidence": _local,
+    "non_uniform_overconfidence": _crossing,
+    "shifted": _shift,
+}

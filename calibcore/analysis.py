@@ -1,0 +1,356 @@
+"""The numbers of one page: what the dashboard shows, the report prints and the command line writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calibcore.advice.patterns import Pattern, find_pattern
+from calibcore.advice.verdict import Verdict, find_verdict
+from calibcore.binned import BinnedStatistics
+from calibcore.errors import InputError
+from calibcore.inference.chance import ChanceRange, chance_range
+from calibcore.inference.comparison import Differences, differences
+from calibcore.inference.intervals import Estimate, mean_gap
+from calibcore.inference.significance import Detection, detect
+from calibcore.measures.calibration_error import ClasswiseError, Sweep, classwise_error, sweep
+from calibcore.measures.scores import brier_scale
+from calibcore.predictions import Predictions
+from calibcore.profile import Profile
+from calibcore.settings import Settings
+from calibcore.version import __version__
+
+__all__ = ["Analysis", "Comparison", "Settings", "analyze", "compare", "document"]
+
+SCHEMA = 1
+_NOT_BUILT = ("squared_error_debiased", "corp", "cumulative")  # in the schema already, computed by a later version
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """Every number of one model under one `Settings`; no rows.
+
+    Attributes follow the JSON of ``measure --format json``; ``bins`` is a `BinnedStatistics`, ``gap`` an `Estimate`.
+    """
+
+    settings: Settings
+    name: str
+    task: str
+    classes: tuple[str, ...]
+    positive_class: str | None
+    n: int
+    n_excluded: int
+    weight_sum: float
+    n_tied: int
+    accuracy: float
+    mean_confidence: float
+    gap: Estimate
+    bins: BinnedStatistics
+    chance: ChanceRange
+    brier: float
+    brier_scale: str
+    log_loss: float
+    clipped: int
+    sweep: Sweep
+    classwise: ClasswiseError | None
+    views: dict[str, BinnedStatistics]
+    detection: Detection
+    pattern: Pattern
+    verdict: Verdict
+    notes: tuple[str, ...]
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def view(self) -> str:
+        """The view that was analysed."""
+        return self.settings.view
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error in the shown bins."""
+        return self.bins.ece
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry of ``models`` in the JSON of a run, plus ``settings``; undefined numbers are None."""
+        b = self.bins
+        return {
+            "settings": self.settings.to_dict(),
+            "name": self.name,
+            "source": dict(self.source),
+            "task": self.task,
+            "classes": list(self.classes),
+            "positive_class": self.positive_class,
+            "view": self.view,
+            "n": self.n,
+            "n_excluded": self.n_excluded,
+            "weight_sum": self.weight_sum,
+            "n_tied": self.n_tied,
+            "accuracy": self.accuracy,
+            "mean_confidence": self.mean_confidence,
+            "gap": self.gap.to_dict(),
+            "ece": b.ece,
+            "mce": {"value": b.mce, "bin": b.mce_bin, "count": b.count[b.mce_bin].item()},
+            "rmsce": b.rmsce,
+            "chance": self.chance.to_dict(),
+            "brier": {"value": self.brier, "scale": self.brier_scale},
+            "log_loss": {"value": self.log_loss, "clipped": self.clipped},
+            **dict.fromkeys(_NOT_BUILT),
+            "sweep": {k: list(getattr(self.sweep, k)) for k in ("n_bins", "equal_width", "equal_mass")},
+            "classwise": None if self.classwise is None else _classwise_dict(self.classwise),
+            "bins": bin_rows_of(b, self.settings.level),
+            "bins_used": b.used,
+            "views": {k: {"ece": v.ece, "mce": v.mce} for k, v in self.views.items()},
+            "detection": self.detection.to_dict(),
+            "pattern": self.pattern.to_dict(),
+            "verdict": self.verdict.text,
+            "verdict_level": self.verdict.level,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Several models under the same settings, and how each differs from a baseline."""
+
+    settings: Settings
+    analyses: tuple[Analysis, ...]
+    baseline: str
+    differences: tuple[Differences, ...]
+
+    @property
+    def paired(self) -> bool:
+        """Whether every model was compared with the baseline on the same rows."""
+        return all(d.pairing.paired for d in self.differences)
+
+    def ece_difference(self, model: str) -> float:
+        """ECE of a model minus that of the baseline: a description, never decisive."""
+        by_name = {a.name: a.ece for a in self.analyses}
+        return by_name[model] - by_name[self.baseline]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of a run: schema, version, settings, models and comparison."""
+        rows = [_difference_dict(d, self.ece_difference(d.model)) for d in self.differences]
+        comparison = {
+            "baseline": self.baseline,
+            "paired": self.paired,
+            "n_common": min((d.pairing.n_common for d in self.differences), default=0),
+            "n_only": _only(self.baseline, self.differences),
+            "differences": rows,
+            "notes": [n for d in self.differences for n in d.notes],
+        }
+        return {**document(self.analyses), "comparison": comparison}
+
+
+def document(analyses: Sequence[Analysis]) -> dict[str, Any]:
+    """The JSON of a run over models that are not compared."""
+    models = [{k: v for k, v in a.to_dict().items() if k != "settings"} for a in analyses]
+    return {"schema": SCHEMA, "version": __version__, "settings": analyses[0].settings.to_dict(), "models": models, "comparison": None}
+
+
+def _only(baseline: str, found: Iterable[Differences]) -> dict[str, int]:
+    rows = list(found)
+    return {baseline: max((d.pairing.only_first for d in rows), default=0), **{d.model: d.pairing.only_second for d in rows}}
+
+
+def _difference_dict(d: Differences, ece: float) -> dict[str, Any]:
+    return {
+        "model": d.model,
+        "paired": d.pairing.paired,
+        "paired_by": d.pairing.how,
+        "n_common": d.pairing.n_common,
+        "log_loss": None if d.log_loss is None else d.log_loss.to_dict(),
+        "brier": None if d.brier is None else d.brier.to_dict(),
+        "gap": d.gap.to_dict(),
+        "ece": {"value": ece},
+    }
+
+
+def _classwise_dict(c: ClasswiseError) -> dict[str, Any]:
+    return {"mean": c.mean, "per_class": {k: {"ece": v, "n": c.rows[k]} for k, v in c.per_class.items()}}
+
+
+def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
+    """One dict a bin, as in the JSON and the CSV of bins."""
+    intervals, ranges = b.interval(level), b.calibrated_range(level)
+    return [
+        {
+            "lower": float(b.edges[i]),
+            "upper": float(b.edges[i + 1]),
+            "count": b.count[i].item(),
+            "confidence": _number(b.confidence[i]),
+            "accuracy": _number(b.accuracy[i]),
+            "gap": _number(b.gap[i]),
+            "interval": _pair(intervals, i),
+            "chance": _pair(ranges, i),
+        }
+        for i in range(len(b.count))
+    ]
+
+
+def _number(x: Any) -> float | None:
+    return float(x) if np.isfinite(x) else None
+
+
+def _pair(ends: tuple[Any, Any], i: int) -> list[float] | None:
+    low, high = _number(ends[0][i]), _number(ends[1][i])
+    return None if low is None or high is None else [low, high]
+
+
+def analyze(source: Predictions | Profile, settings: Settings | None = None) -> Analysis:
+    """Every number of one model.
+
+    Parameters
+    ----------
+    source : Predictions or Profile
+    settings : Settings, optional
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    InputError
+        If the model does not have the view that the settings name.
+
+    Examples
+    --------
+    >>> a = analyze(Predictions.from_arrays([1, 0, 1, 0], [0.81, 0.12, 0.47, 0.36]), Settings(n_bins=5, view="positive"))
+    >>> round(a.ece, 12), a.n
+    (0.3, 4)
+    """
+    settings = settings or Settings()
+    profile = source if isinstance(source, Profile) else source.profile(settings.view)
+    top = source if isinstance(source, Profile) else source.profile("top_label")
+    positive = source.profile("positive") if isinstance(source, Predictions) and source.task == "binary" else None
+    bins = profile.bin(settings.partition(profile))
+    chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
+    detection = source.remember("detection", lambda: detect(source))
+    pattern = find_pattern(top, detection, positive=positive, level=settings.level)
+    about = _identity(source)
+    return Analysis(
+        settings=settings,
+        **about,
+        n=profile.n,
+        weight_sum=profile.weight_sum,
+        accuracy=profile.accuracy,
+        mean_confidence=profile.mean_confidence,
+        gap=mean_gap(profile, settings.level),
+        bins=bins,
+        chance=chance,
+        brier=profile.totals.brier / profile.weight_sum,
+        brier_scale=brier_scale(profile.task, settings.view),
+        log_loss=profile.totals.log_loss / profile.weight_sum,
+        clipped=profile.totals.clipped,
+        sweep=_sweep(profile, settings),
+        classwise=_classwise(source, settings),
+        views=_views(source, settings),
+        detection=detection,
+        pattern=pattern,
+        verdict=find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level),
+        notes=(*_source_notes(source), *_profile_notes(profile, top, bins, settings)),
+    )
+
+
+def _identity(source: Predictions | Profile) -> dict[str, Any]:
+    if isinstance(source, Profile):
+        return {
+            "name": "profile",
+            "task": source.task,
+            "classes": (),
+            "positive_class": None,
+            "n_excluded": 0,
+            "n_tied": source.totals.tied,
+        }
+    names = ("name", "task", "classes", "positive_class", "n_excluded", "n_tied", "source")
+    return {k: getattr(source, k) for k in names}
+
+
+def _sweep(profile: Profile, settings: Settings) -> Sweep:
+    key = f"sweep {settings.closed} {settings.ties}"
+    return profile.remember(key, lambda: sweep(profile, closed=settings.closed, ties=settings.ties))
+
+
+def _classwise(source: Predictions | Profile, settings: Settings) -> ClasswiseError | None:
+    if isinstance(source, Profile) or source.label is None or source.task == "top_label":
+        return None
+    binning = settings.binning()
+    return source.remember(f"classwise {binning}", lambda: classwise_error(source, **binning))
+
+
+def _views(source: Predictions | Profile, settings: Settings) -> dict[str, BinnedStatistics]:
+    if isinstance(source, Profile):
+        return {source.view: source.bin(settings.partition(source))}
+    names = ("top_label", "positive") if source.task == "binary" else ("top_label",)
+    profiles = {name: source.profile(name) for name in names}
+    return {name: p.bin(settings.partition(p)) for name, p in profiles.items()}
+
+
+def _source_notes(source: Predictions | Profile) -> tuple[str, ...]:
+    if isinstance(source, Profile):
+        return ()
+    notes = list(source.notes)
+    if source.n_tied:
+        notes.append(
+            f"{_rows(source.n_tied)} share the largest probability between classes; the first class in class order counts as predicted."
+        )
+    if source.label is not None and source.n > 1 and len(np.unique(source.label)) == 1:
+        notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")
+    return tuple(notes)
+
+
+def _profile_notes(profile: Profile, top: Profile, bins: BinnedStatistics, settings: Settings) -> list[str]:
+    notes = []
+    if profile.n == 1:
+        notes.append("One row only: the numbers carry no information.")
+    elif len(profile) == 1:
+        notes.append(f"All scores are {float(profile.value[0]):.4g}: everything falls in one bin, so there is no curve to draw.")
+    if settings.strategy == "equal_mass" and bins.used < bins.requested:
+        notes.append(f"{bins.requested} bins asked for, {bins.used} usable: many rows share a score.")
+    certain = float(top.value[-1]) == 1.0
+    wrong = float(top.weight[-1] - top.positive[-1]) if certain else 0.0
+    if wrong > 0 and not top.weighted:
+        were = "was" if wrong == 1 else "were"
+        notes.append(f"{_rows(int(top.count[-1]))} claim exactly 100%; {int(wrong):,} of them {were} wrong, which the model rules out.")
+    if profile.totals.clipped:
+        notes.append(f"Log loss: the probability of what happened was raised to 2⁻⁵² for {_rows(profile.totals.clipped)}.")
+    if profile.weighted:
+        notes.append(f"Weighted rows: intervals and chance ranges use an effective number of {profile.n_effective:,.0f} rows.")
+    return notes
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def compare(models: Sequence[Predictions], settings: Settings | None = None, *, baseline: str | None = None) -> Comparison:
+    """Several models under the same settings, side by side.
+
+    Parameters
+    ----------
+    models : sequence of Predictions
+        Names must differ.
+    settings : Settings, optional
+    baseline : str, optional
+        Name of the model that the others are compared with; the first by default.
+
+    Raises
+    ------
+    InputError
+        If there are no models, the baseline is not among them, ids repeat, or labels conflict.
+    """
+    settings = settings or Settings()
+    names = [m.name for m in models]
+    if not models:
+        raise InputError("There is nothing to compare: give at least one model.")
+    if len(set(names)) < len(names):
+        raise InputError(f"Two models are called {max(names, key=names.count)!r}; give each its own name.")
+    chosen = names[0] if baseline is None else baseline
+    if chosen not in names:
+        raise InputError(f"There is no model {chosen!r} to compare with; there are {', '.join(names)}.", available=tuple(names))
+    base = models[names.index(chosen)]
+    found = tuple(differences(base, m, view=settings.view, level=settings.level) for m in models if m is not base)
+    return Comparison(settings, tuple(analyze(m, settings) for m in models), chosen, found)

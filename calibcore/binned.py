@@ -1,0 +1,277 @@
+"""Statistics of the bins of a partition: counts, mean confidence, accuracy, gap, and what is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibcore.errors import InputError
+from calibcore.partition import Closed, Partition, SharedTies, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BinnedStatistics", "bin_rows", "bin_sums", "binomial_range", "checked_level", "wilson_interval"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedStatistics:
+    """One row per bin, empty bins included.
+
+    Attributes
+    ----------
+    edges : array of shape (bins + 1,)
+    count : array of shape (bins,)
+        Rows (a fraction only where weighted ties are shared).
+    weight : array of shape (bins,)
+        Sum of the weights.
+    confidence, accuracy : arrays of shape (bins,)
+        Weighted means; NaN in an empty bin.  In the positive view: mean probability and share of positives.
+    n_effective : array of shape (bins,)
+        (Σw)²/Σw² of each bin, the sample size of its interval.
+    closed, strategy, requested
+        How the bins were made and how many were asked for.
+    shared : bool
+        Whether tied rows were divided between bins; then no interval exists.
+
+    Notes
+    -----
+    Gap = accuracy − confidence; negative means overconfident.  ECE and MCE describe this sample and this partition;
+    they are not the population's calibration error, and both are biased: averaging within bins hides error, sampling
+    noise adds to it (about Σ√(2·V_b/π)/n under calibration).
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602.
+    Guo, Pleiss, Sun & Weinberger (2017), arXiv:1706.04599.
+    """
+
+    edges: FloatArray
+    count: NDArray[Any]
+    weight: FloatArray
+    confidence: FloatArray
+    accuracy: FloatArray
+    n_effective: FloatArray
+    closed: Closed
+    strategy: Strategy
+    requested: int
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("edges", "count", "weight", "confidence", "accuracy", "n_effective"):
+            getattr(self, name).flags.writeable = False
+
+    @property
+    def gap(self) -> FloatArray:
+        """Accuracy − confidence of each bin; negative means overconfident, NaN where the bin is empty."""
+        return self.accuracy - self.confidence
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which bins hold rows."""
+        return self.weight > 0
+
+    @property
+    def used(self) -> int:
+        """How many bins hold rows."""
+        return int(np.count_nonzero(self.filled))
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error: Σ (w_b/W)·|gap_b| over the bins that hold rows.
+
+        Examples
+        --------
+        >>> import calibcore as cc
+        >>> b = cc.bin_statistics([1, 1, 1, 0], [0.91, 0.92, 0.93, 0.11], n_bins=10)
+        >>> round(b.ece, 12)
+        0.0875
+        """
+        return self._mean(np.abs(self.gap))
+
+    @property
+    def mce(self) -> float:
+        """Maximum calibration error: the largest |gap| of a bin that holds rows, however few."""
+        return float(np.nanmax(np.abs(self.gap)))
+
+    @property
+    def mce_bin(self) -> int:
+        """0-based index of the bin that attains `mce` (the first of equals)."""
+        return int(np.nanargmax(np.abs(self.gap)))
+
+    @property
+    def rmsce(self) -> float:
+        """Root mean square calibration error: √(Σ (w_b/W)·gap_b²)."""
+        return float(np.sqrt(self._mean(self.gap**2)))
+
+    def _mean(self, values: FloatArray) -> float:
+        filled = self.filled
+        return float(np.sum(self.weight[filled] / np.sum(self.weight) * values[filled]))
+
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Wilson score interval of each bin's accuracy.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level, a fraction.
+
+        Returns
+        -------
+        low, high : arrays of shape (bins,)
+            NaN in empty bins, and everywhere if ties are shared.
+
+        Notes
+        -----
+        Assumes independent rows.  With weights the sample size is (Σw)²/Σw².  Given the confidences, the number of
+        right rows varies a little less than a binomial, so the interval is slightly wide.
+
+        References
+        ----------
+        Wilson (1927), doi:10.1080/01621459.1927.10502953; Brown, Cai & DasGupta (2001), doi:10.1214/ss/1009213286.
+        """
+        level = checked_level(level)
+        if self.shared:
+            nothing = np.full(len(self.count), np.nan)
+            return nothing, nothing.copy()
+        return wilson_interval(self.accuracy * self.n_effective, self.n_effective, level)
+
+    def calibrated_range(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Where each bin's accuracy would fall if the model were calibrated: the band about the diagonal.
+
+        Returns
+        -------
+        low, high : arrays of shape (bins,)
+            Binomial quantiles at the bin's mean confidence and size; NaN where `interval` is NaN.
+
+        Notes
+        -----
+        A consistency range, not a confidence interval: it is drawn about the confidence, not the accuracy.  Labels in
+        a bin are not identically distributed, so the range is slightly wide.
+
+        References
+        ----------
+        Bröcker & Smith (2007), doi:10.1175/WAF993.1.
+        """
+        level = checked_level(level)
+        if self.shared:
+            return self.interval(level)
+        return binomial_range(self.n_effective, self.confidence, level)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per bin, as a pandas DataFrame (needs pandas)."""
+        import pandas as pd
+
+        low, high = self.interval()
+        return pd.DataFrame(
+            {
+                "lower": self.edges[:-1],
+                "upper": self.edges[1:],
+                "count": self.count,
+                "weight": self.weight,
+                "confidence": self.confidence,
+                "accuracy": self.accuracy,
+                "gap": self.gap,
+                "interval_low": low,
+                "interval_high": high,
+            }
+        )
+
+
+def bin_rows(
+    partition: Partition,
+    value: NDArray[Any],
+    correct: NDArray[np.bool_],
+    weight: FloatArray | None = None,
+) -> BinnedStatistics:
+    """Bins of rows, in one pass and without sorting."""
+    index = partition.locate(value)
+    m = partition.n_bins
+    count = np.bincount(index, minlength=m)
+
+    def per_bin(weights: NDArray[Any]) -> FloatArray:
+        return np.bincount(index, weights=weights, minlength=m).astype(np.float64)
+
+    if weight is None:
+        return bin_sums(partition, count, count, per_bin(value), per_bin(correct), count)
+    return bin_sums(partition, count, per_bin(weight), per_bin(weight * value), per_bin(weight * correct), per_bin(weight**2))
+
+
+def bin_sums(
+    partition: Partition | SharedTies,
+    count: NDArray[Any],
+    weight: NDArray[Any],
+    confidence: FloatArray,
+    positive: FloatArray,
+    weight_squared: NDArray[Any],
+) -> BinnedStatistics:
+    """Bins from the sums of rows, weights, weight × confidence, weight × outcome and squared weights; each (bins,)."""
+    shared = isinstance(partition, SharedTies)
+    whole = np.rint(count)
+    if np.all(np.abs(count - whole) < 1e-6):
+        count = whole.astype(np.int64)
+    weight = np.asarray(weight, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return BinnedStatistics(
+            partition.edges,
+            count,
+            weight,
+            np.where(weight > 0, confidence / weight, np.nan),
+            np.where(weight > 0, positive / weight, np.nan),
+            np.where(weight > 0, weight**2 / weight_squared, 0.0),
+            partition.closed,
+            partition.strategy,
+            partition.requested,
+            shared,
+        )
+
+
+def checked_level(level: float) -> float:
+    """``level`` as a fraction between 0 and 1, or an InputError."""
+    if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
+        raise InputError(f"The level must be a fraction between 0 and 1, such as 0.95; got {level!r}.", value=level)
+    return float(level)
+
+
+def wilson_interval(successes: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson score interval for a proportion; NaN where ``n`` is 0.
+
+    Centre (k + z²/2)/(n + z²), half-width z/(n + z²)·√(k(n − k)/n + z²/4); the ends are exactly 0 and 1 at k = 0 and n.
+    """
+    n = np.asarray(n, dtype=np.float64)
+    k = np.clip(np.asarray(successes, dtype=np.float64), 0.0, n)
+    z = float(special.ndtri((1 + level) / 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (k + z**2 / 2) / (n + z**2)
+        half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    low = np.where(k == 0, 0.0, np.maximum(centre - half, 0.0))
+    high = np.where(k == n, 1.0, np.minimum(centre + half, 1.0))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def binomial_range(n: FloatArray, p: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Central range of a binomial proportion: the (1 ∓ level)/2 quantiles of B(n, p), divided by n; NaN where n is 0.
+
+    With weights, ``n`` is an effective number of rows and is rounded to a whole one.
+    """
+    rows = np.maximum(np.rint(n), 1.0)
+    ends = [np.where(np.asarray(n) > 0, _binomial_quantile(q, rows, p) / rows, np.nan) for q in ((1 - level) / 2, (1 + level) / 2)]
+    return ends[0], ends[1]
+
+
+def _binomial_quantile(q: float, n: FloatArray, p: FloatArray) -> FloatArray:
+    """Smallest k with P(X ≤ k) ≥ q."""
+    safe = np.clip(np.nan_to_num(p, nan=0.5), 0.0, 1.0)
+    certain = (safe == 0.0) | (safe == 1.0)
+    inner = np.where(certain, 0.5, safe)
+    k = np.clip(np.ceil(special.bdtrik(q, n, inner)), 0.0, n)
+    k = np.nan_to_num(k)
+    lower = np.maximum(k - 1, 0.0)
+    k = np.where(special.bdtr(lower, n, inner) >= q, lower, k)
+    return np.where(certain, n * safe, k)

@@ -1,0 +1,262 @@
+"""Arrays in, clean arrays out: every rule about probabilities, labels and weights, each with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.errors import InputError
+
+__all__ = [
+    "checked_flags",
+    "checked_labels",
+    "checked_probabilities",
+    "checked_row_sums",
+    "checked_weights",
+    "complement",
+    "name_key",
+    "name_text",
+    "sorted_names",
+]
+
+Numbers = NDArray[Any]
+_TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
+_DIGITS = {2: 3, 4: 7, 8: 15}
+_MISSING_HELP = "Leave such rows out with missing='drop' (--missing drop), or mend them"
+
+
+def name_text(name: Any) -> str:
+    """A class name as text: 1, 1.0 and np.int64(1) are "1"."""
+    if isinstance(name, (float, np.floating)) and float(name).is_integer():
+        return str(int(name))
+    return str(name)
+
+
+def name_key(name: Any) -> Hashable:
+    """What two names share when they mean the same class: the same text, or the same number."""
+    text = name_text(name).strip()
+    try:
+        number = float(text) if "_" not in text else float("nan")
+    except ValueError:
+        return text
+    return number if np.isfinite(number) else text
+
+
+def sorted_names(names: Sequence[Any]) -> list[str]:
+    """Names in class order: numbers by size, then text by the alphabet."""
+
+    def order(name: str) -> tuple[int, float, str]:
+        key = name_key(name)
+        return (0, key, name) if isinstance(key, float) else (1, 0.0, name)
+
+    return sorted({name_text(n) for n in names}, key=order)
+
+
+def listing(items: Sequence[Any], limit: int = 3) -> str:
+    """A few items in words: "1, 4 and 7", "1, 4, 7 and 20 more"."""
+    shown = [str(i) for i in items[:limit]]
+    if len(items) > limit:
+        return ", ".join(shown) + f" and {len(items) - limit:,} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _rows(mask: NDArray[np.bool_]) -> str:
+    at = np.flatnonzero(mask) + 1
+    return ("row " if len(at) == 1 else "rows ") + listing(at.tolist())
+
+
+def checked_probabilities(y_prob: Any, what: str = "probabilities") -> tuple[Numbers, int]:
+    """Probabilities as a float array of shape (n,) or (n, K) with values in [0, 1], and how many were clipped.
+
+    Values within 1e-9 (float32: 1e-6) of [0, 1] are clipped and counted; anything else is an InputError.
+    """
+    array = _as_floats(y_prob, what)
+    if array.ndim not in (1, 2) or array.size == 0:
+        shape = "no rows" if array.size == 0 else f"{array.ndim} dimensions"
+        raise InputError(f"{what.capitalize()} need one number a row, or one a class; these have {shape}.")
+    missing = _by_row(np.isnan(array))
+    if missing.any():
+        raise InputError(
+            f"{int(missing.sum()):,} of {len(missing):,} {what} missing ({_rows(missing)}). {_MISSING_HELP}.",
+            rule="no missing values",
+            row=int(np.argmax(missing)) + 1,
+        )
+    slack = _TOLERANCE[array.dtype.itemsize]
+    outside = (array < -slack) | (array > 1 + slack)
+    if outside.any():
+        bad = _by_row(outside)
+        first = [f"{v:g}" for v in array[outside][:3].tolist()]
+        raise InputError(
+            f"{_rows(bad).capitalize()}: {what} outside [0, 1] ({', '.join(first)}). "
+            "If these are percent, logits or log-probabilities, say so with scale (--scale).",
+            rule="probabilities lie in [0, 1]",
+            value=float(array[outside][0]),
+            row=int(np.argmax(bad)) + 1,
+        )
+    hair = (array < 0) | (array > 1)
+    clipped = int(np.count_nonzero(hair))
+    return (np.clip(array, 0, 1) if clipped else array), clipped
+
+
+def _by_row(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows are marked anywhere."""
+    return mask if mask.ndim == 1 else np.asarray(mask.any(axis=1))
+
+
+def _as_floats(values: Any, what: str) -> Numbers:
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and array.dtype.itemsize in _TOLERANCE:
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what.capitalize()} must be numbers; got {_first_text(array)!r}.") from None
+
+
+def _first_text(array: Numbers) -> Any:
+    for item in array.ravel().tolist():
+        try:
+            float(item)
+        except (TypeError, ValueError):
+            return item
+    return array.ravel()[0]
+
+
+def checked_row_sums(probabilities: Numbers) -> tuple[int, float]:
+    """How many rows do not add up to 1 within rounding, and the largest difference; InputError if one is too large."""
+    sums = probabilities.sum(axis=1, dtype=np.float64)
+    off = np.abs(sums - 1.0)
+    limit = max(0.02, 0.006 * probabilities.shape[1])
+    if off.max() > limit + 1e-12:
+        row = int(np.argmax(off > limit + 1e-12))
+        raise InputError(
+            f"Row {row + 1} sums to {sums[row]:.6g}, not 1. If the rows are not normalised, say so with scale='unnormalised' "
+            "(--scale unnormalised), and each is divided by its sum.",
+            rule="probabilities of a row add up to 1",
+            value=float(sums[row]),
+            row=row + 1,
+        )
+    noise = 1e-6 if probabilities.dtype.itemsize == 8 else 1e-5 if probabilities.dtype.itemsize == 4 else 5e-3
+    return int(np.count_nonzero(off > noise)), float(off.max())
+
+
+def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Weights, shape (n,): finite and not negative, with a positive sum."""
+    weight = _as_floats(sample_weight, "weights").astype(np.float64)
+    if weight.shape != (n,):
+        raise InputError(f"There are {weight.size:,} weights for {n:,} rows.")
+    for bad, text in ((~np.isfinite(weight), "missing or infinite"), (weight < 0, "negative"), (weight > 1e100, "above 1e100")):
+        if bad.any():
+            row = int(np.argmax(bad)) + 1
+            raise InputError(f"The weight in row {row} is {text}.", value=float(weight[row - 1]), row=row)
+    if not weight.any():
+        raise InputError("All weights are 0; their sum must be positive.")
+    return weight
+
+
+def checked_flags(values: Any, what: str) -> NDArray[np.bool_]:
+    """0/1, booleans or −1/1 as booleans, shape (n,)."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{what.capitalize()} need shape (n,); got {array.ndim} dimensions.")
+    if array.dtype == np.bool_:
+        return array
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what.capitalize()} must be 0/1 or true/false; got {_first_text(array)!r}.", value=_first_text(array)) from None
+    missing = np.isnan(numbers)
+    if missing.any():
+        raise InputError(
+            f"{int(missing.sum()):,} of {len(numbers):,} {what} missing ({_rows(missing)}). {_MISSING_HELP}.",
+            row=int(np.argmax(missing)) + 1,
+        )
+    low = -1.0 if (numbers == -1.0).any() else 0.0
+    bad = (numbers != low) & (numbers != 1.0)
+    if bad.any():
+        row = int(np.argmax(bad)) + 1
+        raise InputError(
+            f"{what.capitalize()} must be 0/1, true/false or -1/1; row {row} is {array[row - 1]!s}.", value=array[row - 1], row=row
+        )
+    flags: NDArray[np.bool_] = numbers == 1.0
+    return flags
+
+
+def checked_labels(y_true: Any, classes: Sequence[str], what: str = "label") -> NDArray[np.intp]:
+    """The index in ``classes`` of each label, shape (n,); names match as text or as equal numbers."""
+    array = np.asarray(y_true)
+    if array.ndim != 1:
+        raise InputError(f"{what.capitalize()}s need shape (n,); got {array.ndim} dimensions.")
+    known: dict[Hashable, int] = {}
+    for index, name in enumerate(classes):
+        if known.setdefault(name_key(name), index) != index:
+            raise InputError(f"Two classes are called {name!r}.", value=name)
+    distinct, inverse = _unique(array)
+    codes = np.array([_code(d, known) for d in distinct], dtype=np.intp)
+    found: NDArray[np.intp] = codes[inverse]
+    if (found < 0).any():
+        row = int(np.argmax(found < 0))
+        bad = array[row]
+        if _is_missing(bad):
+            missing = found == -2
+            raise InputError(f"{int(missing.sum()):,} of {len(array):,} {what}s missing (row {row + 1}). {_MISSING_HELP}.", row=row + 1)
+        known_names = listing(list(classes), 10)
+        raise InputError(
+            f"{what.capitalize()} {name_text(bad)!r} (row {row + 1}) has no probability column; the classes are {known_names}.",
+            value=bad,
+            row=row + 1,
+            available=tuple(classes),
+        )
+    return found
+
+
+def _code(name: Any, known: dict[Hashable, int]) -> int:
+    return -2 if _is_missing(name) else known.get(name_key(name), -1)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
+
+
+def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
+    """Distinct values and, for each row, which one it holds; object arrays may mix types."""
+    if array.dtype != object:
+        distinct, inverse = np.unique(array, return_inverse=True)
+        return distinct.tolist(), inverse
+    order: dict[Any, int] = {}
+    nan = object()
+    inverse = np.fromiter(
+        (order.setdefault(nan if _is_missing(v) else v, len(order)) for v in array.tolist()), dtype=np.intp, count=len(array)
+    )
+    return [None if k is nan else k for k in order], inverse
+
+
+def distinct_labels(y_true: Any) -> list[Any]:
+    """The different labels that occur, without missing ones."""
+    return [d for d in _unique(np.asarray(y_true))[0] if not _is_missing(d)]
+
+
+def complement(p: Numbers) -> Numbers:
+    """P(other) for P(positive): 1 − p as a person would write it.
+
+    1 − p rounded to 15 significant digits (float32: 7) if that rounds back to p, else 1 − p: 0.18 gives 0.82, not
+    0.8200000000000001, which would fall into another bin.
+    """
+    digits = _DIGITS[p.dtype.itemsize]
+    other = p.dtype.type(1) - p
+    rounded = _significant(other, digits)
+    back = _significant(p.dtype.type(1) - rounded, digits)
+    return np.where(back == p, rounded, other)
+
+
+def _significant(values: Numbers, digits: int) -> Numbers:
+    """Rounded to significant digits, as the nearest double (float) to that decimal."""
+    wide = values.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        places = digits - 1 - np.floor(np.log10(np.abs(wide)))
+    safe = np.isfinite(places) & (places <= 22)  # powers of ten up to 10²² are exact doubles
+    power = 10.0 ** np.where(safe, places, 0.0)
+    return np.where(safe, np.rint(wide * power) / power, wide).astype(values.dtype)

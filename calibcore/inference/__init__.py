@@ -1,0 +1,1 @@
+"""What a sample can and cannot tell: intervals, chance, detection, comparison."""

@@ -1,0 +1,74 @@
+"""Intervals: the mean gap with its t interval, and limits of an error count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from calibcore.binned import checked_level, wilson_interval
+from calibcore.profile import Profile
+from calibcore.summation import total
+
+__all__ = ["Estimate", "mean_gap", "poisson_lower", "wilson_interval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with the ends of its interval; the ends are None where the rows allow none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """As plain data."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
+    """Signed gap, accuracy − mean confidence, with its interval; negative means overconfident.
+
+    Parameters
+    ----------
+    profile : Profile
+    level : float
+        Confidence level, a fraction.
+
+    Returns
+    -------
+    Estimate
+        Without ends for a single row.
+
+    Notes
+    -----
+    The mean of r = correct − confidence is unbiased for the population's mean gap.  Interval: mean ± t·sd/√n with
+    n − 1 degrees of freedom, assuming independent rows; with weights se² = Σw²(r − r̄)²/(Σw)² · n_eff/(n_eff − 1).
+    Where every row had the same outcome, the spread of r says nothing about the rate: then Wilson's interval of the
+    rate, minus the mean confidence, is given.
+
+    Examples
+    --------
+    >>> from calibcore.predictions import Predictions
+    >>> round(mean_gap(Predictions.from_top_label([0.8, 0.8, 0.6], [1, 0, 0]).profile()).value, 12)
+    -0.4
+    """
+    checked_level(level)
+    value = total(profile.cell_sums("residual")) / profile.weight_sum
+    n_eff = profile.n_effective
+    if n_eff <= 1 + 1e-9:
+        return Estimate(value)
+    if profile.accuracy in (0.0, 1.0):
+        low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
+        return Estimate(value, float(low[0]) - profile.mean_confidence, float(high[0]) - profile.mean_confidence)
+    v = profile.value.astype(np.float64)
+    wrong_squared = np.asarray(profile.weight_squared) - profile.positive_squared
+    spread = total(profile.positive_squared * (1 - v - value) ** 2 + wrong_squared * (v + value) ** 2)
+    half = float(special.stdtrit(n_eff - 1, (1 + level) / 2) * np.sqrt(spread * n_eff / (n_eff - 1))) / profile.weight_sum
+    return Estimate(value, value - half, value + half)
+
+
+def poisson_lower(count: float, level: float = 0.95) -> float:
+    """Exact lower limit of a Poisson mean, given a count: half of the χ² quantile with 2·count degrees of freedom."""
+    return float(special.gammaincinv(count, (1 - level) / 2)) if count > 0 else 0.0

@@ -1,0 +1,1 @@
+"""Measures: pure functions of profiles, bins or arrays."""

@@ -1,0 +1,271 @@
+"""Binned calibration errors: ECE, MCE, RMSCE, classwise, and ECE against the number of bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.binned import BinnedStatistics, bin_rows
+from calibcore.errors import InputError
+from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties
+from calibcore.predictions import Predictions
+from calibcore.profile import Profile
+
+__all__ = [
+    "ClasswiseError",
+    "Sweep",
+    "bin_statistics",
+    "classwise_calibration_error",
+    "classwise_error",
+    "expected_calibration_error",
+    "make_partition",
+    "maximum_calibration_error",
+    "root_mean_square_calibration_error",
+    "sweep",
+]
+
+SWEPT = tuple(range(2, 101))
+
+
+@dataclass(frozen=True, slots=True)
+class ClasswiseError:
+    """One-vs-rest ECE of each class.
+
+    Attributes
+    ----------
+    per_class : dict of class name to float
+    rows : dict of class name to int
+        Rows whose label is that class.
+    mean : float
+        Unweighted mean over classes.  It falls towards 0 as the number of classes grows, because most probabilities
+        are then near 0; read the classes, not the mean.
+    """
+
+    per_class: dict[str, float]
+    rows: dict[str, int]
+
+    @property
+    def mean(self) -> float:
+        """Unweighted mean over classes."""
+        return float(np.mean(list(self.per_class.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """ECE of one view for many numbers of bins; tuples of equal length."""
+
+    n_bins: tuple[int, ...]
+    equal_width: tuple[float, ...]
+    equal_mass: tuple[float, ...]
+
+
+def make_partition(
+    profile: Profile,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "equal_width",
+    closed: Closed = "right",
+    ties: Ties = "together",
+    edges: Sequence[float] | None = None,
+) -> Partition | SharedTies:
+    """The partition that these settings mean for a profile; ``edges`` win over ``n_bins`` and ``strategy``."""
+    if edges is not None:
+        return Partition.from_edges(edges, closed)
+    if strategy == "equal_mass":
+        return Partition.equal_mass(profile, n_bins, ties)
+    if strategy == "equal_width":
+        return Partition.equal_width(n_bins, closed)
+    raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
+
+
+def bin_statistics(  # noqa: PLR0913 - the settings of a binning
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "equal_width",
+    closed: Closed = "right",
+    view: str | None = None,
+    ties: Ties = "together",
+    edges: Sequence[float] | None = None,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+) -> BinnedStatistics:
+    """Count, mean confidence, accuracy and gap of each bin.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, as in `Predictions.from_arrays`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(positive), or one column a class.
+    n_bins : int
+    strategy : {"equal_width", "equal_mass"}
+    closed : {"right", "left"}
+        Side on which equal-width and custom bins include their edge.
+    view : str, optional
+        ``"top_label"``, ``"positive"`` or ``"class:<name>"``; by default positive for (n,), top_label for (n, K).
+    ties : {"together", "share"}
+        What equal mass does with equal confidences.
+    edges : sequence of float, optional
+        Custom edges from 0 to 1.
+    classes : sequence, optional
+        Class names in column order.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    BinnedStatistics
+
+    Raises
+    ------
+    InputError
+        For input or settings that cannot be used.
+
+    Examples
+    --------
+    >>> b = bin_statistics([1, 1, 0, 1], [0.3, 0.3, 0.9, 0.9], n_bins=4)
+    >>> b.count.tolist(), b.gap.round(2).tolist()
+    ([0, 2, 0, 2], [nan, 0.7, nan, -0.4])
+    """
+    predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    if view is None:
+        view = "positive" if np.ndim(y_prob) == 1 else "top_label"
+    if edges is None and strategy == "equal_mass":
+        profile = predictions.profile(view)
+        return profile.bin(Partition.equal_mass(profile, n_bins, ties))
+    fixed = Partition.from_edges(edges, closed) if edges is not None else _equal_width(n_bins, strategy, closed)
+    return bin_rows(fixed, *predictions.rows(view), predictions.weight)
+
+
+def _equal_width(n_bins: int, strategy: str, closed: Closed) -> Partition:
+    if strategy != "equal_width":
+        raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
+    return Partition.equal_width(n_bins, closed)
+
+
+def expected_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
+    """Expected calibration error: Σ (n_b/n)·|accuracy_b − confidence_b| over the bins that hold rows.
+
+    Takes the same arguments as `bin_statistics`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.  Depends on bins and rows: always quote both.
+
+    Notes
+    -----
+    Averaging within bins can only hide error; sampling noise adds about Σ√(2·V_b/π)/n under calibration, with
+    V_b = Σp(1 − p).  A constant forecast of the base rate has an ECE near 0 and is useless: read it beside a proper score.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602; Guo et al. (2017), arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error([1, 0, 1, 0], [0.81, 0.12, 0.47, 0.36], n_bins=5), 12)
+    0.3
+    """
+    return bin_statistics(y_true, y_prob, **options).ece
+
+
+def maximum_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
+    """Maximum calibration error: the largest |accuracy_b − confidence_b| over the bins that hold rows.
+
+    Takes the same arguments as `bin_statistics`.  It is decided by the thinnest bins: name the bin and its rows
+    (`BinnedStatistics.mce_bin`).
+
+    Examples
+    --------
+    >>> round(maximum_calibration_error([1, 1, 0, 1], [0.3, 0.3, 0.9, 0.9], n_bins=4), 12)
+    0.7
+    """
+    return bin_statistics(y_true, y_prob, **options).mce
+
+
+def root_mean_square_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
+    """Root mean square calibration error: √(Σ (n_b/n)·(accuracy_b − confidence_b)²).
+
+    Takes the same arguments as `bin_statistics`; biased upwards by sampling noise, as ECE is.
+
+    Examples
+    --------
+    >>> round(root_mean_square_calibration_error([1, 1, 0, 1], [0.3, 0.3, 0.9, 0.9], n_bins=4) ** 2, 12)
+    0.325
+    """
+    return bin_statistics(y_true, y_prob, **options).rmsce
+
+
+def classwise_calibration_error(
+    y_true: Any, y_prob: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None, **options: Any
+) -> ClasswiseError:
+    """One-vs-rest ECE of every class, and their mean.
+
+    Takes the arguments of `bin_statistics` except ``view``.
+
+    Notes
+    -----
+    (1/K)·Σ_k ECE_k, where ECE_k bins the probability of class k against whether the label is k, over all rows.
+
+    References
+    ----------
+    Kull et al. (2019), arXiv:1910.12656; Nixon et al. (2019), arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> c = classwise_calibration_error([0, 1], [[0.7, 0.3], [0.2, 0.8]], n_bins=5)
+    >>> {k: round(v, 12) for k, v in c.per_class.items()}, round(c.mean, 12)
+    ({'0': 0.25, '1': 0.25}, 0.25)
+    """
+    predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    return classwise_error(predictions, **options)
+
+
+def classwise_error(predictions: Predictions, **options: Any) -> ClasswiseError:
+    """`classwise_calibration_error` of predictions; ``options`` as in `make_partition`."""
+    if predictions.label is None:
+        raise InputError(
+            f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
+        )
+    rows = np.bincount(predictions.label, minlength=len(predictions.classes))
+    per_class = {c: _one_class(predictions, f"class:{c}", options) for c in predictions.classes}
+    return ClasswiseError(per_class, {c: int(r) for c, r in zip(predictions.classes, rows, strict=True)})
+
+
+def _one_class(predictions: Predictions, view: str, options: dict[str, Any]) -> float:
+    if options.get("edges") is None and options.get("strategy") == "equal_mass":
+        profile = predictions.profile(view)
+        return profile.bin(make_partition(profile, **options)).ece
+    closed = options.get("closed", "right")
+    edges = options.get("edges")
+    fixed = Partition.from_edges(edges, closed) if edges is not None else Partition.equal_width(options.get("n_bins", 15), closed)
+    return bin_rows(fixed, *predictions.rows(view), predictions.weight).ece
+
+
+def sweep(profile: Profile, *, closed: Closed = "right", ties: Ties = "together", n_bins: Sequence[int] = SWEPT) -> Sweep:
+    """ECE for each number of bins, equal width and equal mass, to see whether the answer depends on the bins.
+
+    Examples
+    --------
+    >>> from calibcore.predictions import Predictions
+    >>> s = sweep(Predictions.from_arrays([1, 0], [0.9, 0.2]).profile("positive"), n_bins=[2])
+    >>> [round(e, 12) for e in s.equal_width]
+    [0.15]
+    """
+    residual = profile.cumulative("residual")
+
+    def ece(partition: Partition | SharedTies) -> float:
+        gaps: NDArray[np.float64] = residual.between(partition.cut(profile.value))
+        return float(np.sum(np.abs(gaps)) / profile.weight_sum)
+
+    return Sweep(
+        tuple(n_bins),
+        tuple(ece(Partition.equal_width(m, closed)) for m in n_bins),
+        tuple(ece(Partition.equal_mass(profile, m, ties)) for m in n_bins),
+    )

@@ -1,0 +1,409 @@
+"""One model's predictions with their outcomes, validated once, and the views of them that can be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.checks import (
+    checked_flags,
+    checked_labels,
+    checked_probabilities,
+    checked_row_sums,
+    checked_weights,
+    complement,
+    distinct_labels,
+    listing,
+    name_key,
+    name_text,
+    sorted_names,
+)
+from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
+from calibcore.errors import InputError
+from calibcore.profile import Profile, Task, Totals
+from calibcore.summation import total
+
+__all__ = ["CLIP", "Predictions", "SignedCells"]
+
+CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
+Numbers = NDArray[Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedCells:
+    """Binary rows as joint cells of both views: redrawing a label moves both at once.
+
+    Attributes
+    ----------
+    positive : Profile
+        Cells of P(positive), of the rows for which the model predicts this side.
+    confidence : array of shape (cells,)
+        Confidence of each cell (the largest, should written columns not add up to 1).
+    sign : int
+        +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
+    """
+
+    positive: Profile
+    confidence: NDArray[np.float64]
+    sign: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """Predictions of one model on rows with known outcomes.
+
+    Make one with `from_arrays`, `from_top_label` or `calibcore.read`.
+
+    Attributes
+    ----------
+    name : str
+    task : {"binary", "multiclass", "top_label"}
+    classes : tuple of str
+        In column order; binary: (other, positive), so ½ predicts the other.  May be empty for "top_label".
+    probabilities : array of shape (n, K), or None for "top_label"
+    label : array of shape (n,), or None
+        Class index of each row.
+    confidence : array of shape (n,)
+        Probability given to the predicted class.
+    predicted : array of shape (n,), or None
+        Class index; the smallest of the largest probabilities.
+    correct : array of shape (n,), bool
+    weight : array of shape (n,), or None
+    ids : array of shape (n,), or None
+    groups : dict of name to array of shape (n,)
+    row : array of shape (n,)
+        1-based row in the source, since rows may have been left out.
+    n_excluded : int
+        Rows of the source that are not here; ``notes`` says why.
+    source : dict
+        File, SHA-256, layout and roles, where read from a file.
+    notes : tuple of str
+        What was done or is doubtful, one sentence each.
+    """
+
+    name: str
+    task: Task
+    classes: tuple[str, ...]
+    confidence: Numbers
+    correct: NDArray[np.bool_]
+    row: NDArray[np.int64]
+    probabilities: Numbers | None = None
+    label: NDArray[np.intp] | None = None
+    predicted: NDArray[np.intp] | None = None
+    weight: NDArray[np.float64] | None = None
+    ids: Numbers | None = None
+    groups: Mapping[str, Numbers] = field(default_factory=dict)
+    n_tied: int = 0
+    n_excluded: int = 0
+    source: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_arrays(  # noqa: PLR0913 - what rows can carry
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        positive: Any = None,
+        sample_weight: Any = None,
+        groups: Mapping[str, Any] | None = None,
+        ids: Any = None,
+        name: str | None = None,
+    ) -> Predictions:
+        """Predictions from arrays; anything that converts to a NumPy array is taken.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.  With ``classes`` these are names; without, class indices 0..K−1 or exactly K different names.
+        y_prob : array-like of shape (n,) or (n, K)
+            P(positive), or one column a class.
+        classes : sequence, optional
+            Names in column order; for (n,): (other, positive).
+        positive : optional
+            Name of the positive class of two.
+        sample_weight : array-like of shape (n,), optional
+            Not negative; only ratios matter.  Rows of weight 0 are left out.
+        groups : mapping of name to array-like of shape (n,), optional
+        ids : array-like of shape (n,), optional
+        name : str, optional
+
+        Raises
+        ------
+        InputError
+            For values outside [0, 1], missing values, rows that do not add up to 1, labels without a column,
+            negative weights: with row, value and what to do.
+
+        Examples
+        --------
+        >>> p = Predictions.from_arrays(["cat", "dog"], [[0.9, 0.1], [0.4, 0.6]], classes=["cat", "dog"])
+        >>> p.task, p.classes, p.correct.tolist()
+        ('binary', ('cat', 'dog'), [True, True])
+        """
+        probabilities, clipped = checked_probabilities(y_prob)
+        if probabilities.ndim == 2 and probabilities.shape[1] == 1:
+            probabilities = probabilities[:, 0]
+        _same_length(y_true, len(probabilities), "labels")
+        if probabilities.ndim == 1:
+            names = binary_names(y_true, classes, positive)
+            label = binary_labels(y_true, names, named=classes is not None or positive is not None)
+            matrix, sums = np.column_stack([complement(probabilities), probabilities]), (0, 0.0)
+        else:
+            names, label = named_labels(y_true, probabilities.shape[1], classes)
+            sums = checked_row_sums(probabilities)
+            matrix, names, label = positive_last(probabilities, names, label, positive)
+        return cls.from_matrix(
+            label,
+            matrix,
+            tuple(names),
+            notes=(*_clip_note(clipped), *_sum_note(*sums)),
+            weight=sample_weight,
+            groups=groups,
+            ids=ids,
+            name=name,
+        )
+
+    @classmethod
+    def from_matrix(  # noqa: PLR0913 - what rows can carry
+        cls,
+        label: NDArray[np.intp],
+        matrix: Numbers,
+        classes: tuple[str, ...],
+        *,
+        notes: Sequence[str] = (),
+        weight: Any = None,
+        groups: Mapping[str, Any] | None = None,
+        ids: Any = None,
+        name: str | None = None,
+        row: NDArray[np.int64] | None = None,
+        n_excluded: int = 0,
+        source: Mapping[str, Any] | None = None,
+    ) -> Predictions:
+        """Predictions from class indices and a checked matrix of probabilities, shape (n, K)."""
+        predicted = np.argmax(matrix, axis=1)
+        confidence = np.take_along_axis(matrix, predicted[:, None], axis=1)[:, 0]
+        n_tied = int(np.count_nonzero(np.count_nonzero(matrix == confidence[:, None], axis=1) > 1))
+        return cls(
+            name or "model",
+            "binary" if len(classes) == 2 else "multiclass",
+            classes,
+            confidence,
+            predicted == label,
+            np.arange(1, len(label) + 1) if row is None else row,
+            matrix,
+            label,
+            predicted,
+            None if weight is None else checked_weights(weight, len(label)),
+            None if ids is None else np.asarray(ids),
+            {k: np.asarray(v) for k, v in (groups or {}).items()},
+            n_tied,
+            n_excluded,
+            dict(source or {}),
+            tuple(notes),
+        ).without_zero_weights()
+
+    @classmethod
+    def from_top_label(  # noqa: PLR0913 - what rows can carry
+        cls,
+        confidence: Any,
+        correct: Any,
+        *,
+        label: Any = None,
+        predicted: Any = None,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        groups: Mapping[str, Any] | None = None,
+        ids: Any = None,
+        name: str | None = None,
+        notes: Sequence[str] = (),
+        row: NDArray[np.int64] | None = None,
+        n_excluded: int = 0,
+        source: Mapping[str, Any] | None = None,
+    ) -> Predictions:
+        """Predictions of which only the confidence in the predicted class is known.
+
+        Parameters
+        ----------
+        confidence : array-like of shape (n,)
+            Probability that the model gave to the class it predicted.
+        correct : array-like of shape (n,)
+            Whether that class was right: booleans, 0/1 or −1/1.
+        label, predicted : array-like of shape (n,), optional
+            Names of the true and the predicted class, for display.
+        classes : sequence, optional
+            Names of all classes; by default those that occur in ``label`` and ``predicted``.
+
+        Examples
+        --------
+        >>> Predictions.from_top_label([0.9, 0.6], [1, 0]).task
+        'top_label'
+        """
+        values, clipped = checked_probabilities(confidence, "confidences")
+        if values.ndim == 2:
+            raise InputError(f"Confidences need one number a row, not {values.shape[1]}.")
+        right = checked_flags(correct, "outcomes (correct or not)")
+        _same_length(right, len(values), "outcomes")
+        occurring = [d for side in (label, predicted) if side is not None for d in distinct_labels(side)]
+        names = tuple(name_text(c) for c in classes) if classes is not None else tuple(sorted_names(occurring))
+        return cls(
+            name or "model",
+            "top_label",
+            names,
+            values,
+            right,
+            np.arange(1, len(values) + 1) if row is None else row,
+            None,
+            None if label is None else checked_labels(label, names),
+            None if predicted is None else checked_labels(predicted, names, "predicted class"),
+            None if sample_weight is None else checked_weights(sample_weight, len(values)),
+            None if ids is None else np.asarray(ids),
+            {k: np.asarray(v) for k, v in (groups or {}).items()},
+            0,
+            n_excluded,
+            dict(source or {}),
+            (*notes, *_clip_note(clipped)),
+        ).without_zero_weights()
+
+    def without_zero_weights(self) -> Predictions:
+        """Without the rows of weight 0, which count for nothing; said in a note."""
+        for what, values in {"ids": self.ids, **self.groups}.items():
+            if values is not None:
+                _same_length(values, self.n, what)
+        if self.weight is None or self.weight.all():
+            return self
+        kept = self.take(np.flatnonzero(self.weight))
+        dropped = self.n - kept.n
+        return replace(kept, n_excluded=self.n_excluded + dropped, notes=(*self.notes, f"{_rows(dropped)} of weight 0 left out."))
+
+    def take(self, rows: NDArray[np.intp]) -> Predictions:
+        """The same model on some of its rows, by 0-based position."""
+        parts = {k: getattr(self, k) for k in ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids")}
+        parts = {k: None if v is None else v[rows] for k, v in parts.items()}
+        tied = 0
+        if parts["probabilities"] is not None:
+            matrix = parts["probabilities"]
+            tied = int(np.count_nonzero(np.count_nonzero(matrix == parts["confidence"][:, None], axis=1) > 1))
+        return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
+
+    @property
+    def n(self) -> int:
+        """Rows used."""
+        return len(self.confidence)
+
+    @property
+    def positive_class(self) -> str | None:
+        """Name of the positive class of a binary model."""
+        return self.classes[1] if self.task == "binary" else None
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views that can be judged, as `profile` takes them."""
+        if self.task == "top_label":
+            return ("top_label",)
+        one = tuple(f"class:{c}" for c in self.classes)
+        return ("top_label", "positive", *one) if self.task == "binary" else ("top_label", *one)
+
+    def remember(self, key: str, make: Callable[[], T]) -> T:
+        """``make()`` once per object; afterwards the same result."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]  # type: ignore[no-any-return]
+
+    def rows(self, view: str = "top_label") -> tuple[Numbers, NDArray[np.bool_]]:
+        """What a view compares, row by row: the probability and whether the event happened; two arrays (n,)."""
+        if view == "top_label":
+            return self.confidence, self.correct
+        column = self._column(view)
+        assert self.probabilities is not None
+        return self.probabilities[:, column], np.asarray(self.label == column)
+
+    def _column(self, view: str) -> int:
+        if view == "positive" and self.task == "binary":
+            return 1
+        names = {name_key(c): i for i, c in enumerate(self.classes)} if self.task != "top_label" else {}
+        index = names.get(name_key(view.removeprefix("class:"))) if view.startswith("class:") else None
+        if index is None:
+            raise InputError(
+                f"There is no view {view!r} of {self.name}; it has {listing(self.views, 10)}.", value=view, available=self.views
+            )
+        return index
+
+    def profile(self, view: str = "top_label") -> Profile:
+        """Sorted cells of a view: ``"top_label"``, ``"positive"`` (binary) or ``"class:<name>"``.
+
+        Raises
+        ------
+        InputError
+            If the model does not have this view.
+        """
+        return self.remember(f"profile {view}", lambda: self._profile(view))
+
+    def _profile(self, view: str) -> Profile:
+        value, event = self.rows(view)
+        tied = self.n_tied if view == "top_label" else 0
+        brier, log_loss = self.row_scores(view)
+        weight = 1.0 if self.weight is None else self.weight
+        totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
+        return Profile.from_rows(value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes))
+
+    def _true_class(self, view: str) -> Numbers:
+        """Probability that was given to what happened, shape (n,)."""
+        if self.probabilities is not None and (view in ("top_label", "positive") or self.task == "binary"):
+            assert self.label is not None
+            return np.take_along_axis(self.probabilities, self.label[:, None], axis=1)[:, 0]
+        value, event = self.rows(view)
+        return np.where(event, value, complement(value))
+
+    def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Brier score and log loss (nats) of each row, two arrays of shape (n,).
+
+        Binary: (P(positive) − y)², scale 0 to 1, in every view.  K ≥ 3: sum over classes, 0 to 2, in the top-label
+        view.  One class, or confidences only: the score of that probability for its event, 0 to 1.  Log loss:
+        −log of the probability of what happened, raised to 2⁻⁵² where it is smaller.
+        """
+        log_loss = -np.log(np.maximum(self._true_class(view).astype(np.float64), CLIP))
+        if self.task == "multiclass" and view == "top_label":
+            assert self.probabilities is not None
+            assert self.label is not None
+            squares = np.einsum("ij,ij->i", self.probabilities, self.probabilities, dtype=np.float64, casting="unsafe")
+            return squares - 2 * self._true_class(view).astype(np.float64) + 1, log_loss
+        value, event = self.rows("positive" if self.task == "binary" else view)
+        return (value.astype(np.float64) - event) ** 2, log_loss
+
+    def signed_cells(self) -> tuple[SignedCells, ...]:
+        """Joint cells of both views of a binary model, one part for each predicted class that occurs."""
+        parts = []
+        p, event = self.rows("positive")
+        for sign, side in ((1, np.asarray(self.predicted == 1)), (-1, np.asarray(self.predicted == 0))):
+            if not side.any():
+                continue
+            weight = None if self.weight is None else self.weight[side]
+            cells = Profile.from_rows(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
+            confidence = np.zeros(len(cells))
+            np.maximum.at(confidence, np.searchsorted(cells.value, p[side]), self.confidence[side])
+            parts.append(SignedCells(cells, confidence, sign))
+        return tuple(parts)
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def _clip_note(clipped: int) -> tuple[str, ...]:
+    return (f"{clipped:,} values a hair outside [0, 1] (rounding noise) were set to the nearest end.",) if clipped else ()
+
+
+def _sum_note(count: int, largest: float) -> tuple[str, ...]:
+    return (f"{_rows(count)} do not add up to exactly 1 (largest difference {largest:.2g}); used as written.",) if count else ()
+
+
+def _same_length(values: Any, n: int, what: str) -> None:
+    if len(values) != n:
+        raise InputError(f"There are {len(values):,} {what} for {n:,} rows of probabilities.")

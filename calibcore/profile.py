@@ -1,0 +1,234 @@
+"""The sorted cells of one view of a model: the only thing that statistics see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.binned import BinnedStatistics, bin_sums
+from calibcore.errors import InputError
+from calibcore.partition import Partition, SharedTies
+from calibcore.summation import Cumulative, total
+
+__all__ = ["Profile", "Task", "Totals"]
+
+Task = Literal["binary", "multiclass", "top_label"]
+Numbers = NDArray[Any]
+T = TypeVar("T")
+_SUMS = ("count", "weight", "positive", "weight_squared", "positive_squared")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Additive totals of the rows that cells cannot give.
+
+    Attributes
+    ----------
+    rows : int
+        Rows with a positive weight.
+    tied : int
+        Rows whose largest probability is shared by several classes.
+    clipped : int
+        Rows whose true-class probability was below 2⁻⁵² and was raised to it in the log loss.
+    brier, log_loss : float
+        Weighted sums over rows; log loss in nats.
+    """
+
+    rows: int
+    tied: int = 0
+    clipped: int = 0
+    brier: float = 0.0
+    log_loss: float = 0.0
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.rows + other.rows,
+            self.tied + other.tied,
+            self.clipped + other.clipped,
+            self.brier + other.brier,
+            self.log_loss + other.log_loss,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """Distinct confidences in rising order, how many rows have each, and how many of those were right.
+
+    Attributes
+    ----------
+    view : str
+        ``"top_label"``, ``"positive"`` or ``"class:<name>"``.
+    value : array of shape (cells,), float32 or float64
+        Distinct confidences, in the precision of the data.
+    count : array of shape (cells,), int64
+        Rows.
+    weight, positive : arrays of shape (cells,)
+        Sum of the weights, and of the weights of the right (or positive) rows; int64 without weights.
+    weight_squared, positive_squared : arrays of shape (cells,)
+        The same for squared weights: redraws and intervals need them, since a weight of 10 is not ten rows.
+    totals : Totals
+    task : {"binary", "multiclass", "top_label"}
+    n_classes : int
+        0 if not known.
+
+    Notes
+    -----
+    Rows of weight zero are not counted.  Profiles of the same view add up: ``a + b`` is the profile of both samples.
+    """
+
+    view: str
+    value: Numbers
+    count: NDArray[np.int64]
+    weight: Numbers
+    positive: Numbers
+    weight_squared: Numbers
+    positive_squared: Numbers
+    totals: Totals
+    task: Task = "top_label"
+    n_classes: int = 0
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("value", "count", "weight", "positive", "weight_squared", "positive_squared"):
+            getattr(self, name).flags.writeable = False
+
+    @classmethod
+    def from_rows(  # noqa: PLR0913 - what a profile holds
+        cls,
+        value: Numbers,
+        correct: NDArray[np.bool_],
+        *,
+        weight: NDArray[np.float64] | None = None,
+        view: str = "top_label",
+        totals: Totals | None = None,
+        task: Task = "top_label",
+        n_classes: int = 0,
+    ) -> Profile:
+        """Cells of rows, in any order.
+
+        Parameters
+        ----------
+        value : array of shape (n,)
+            Confidences in [0, 1], float32 or float64, without missing values.
+        correct : array of shape (n,), bool
+            Whether the event happened.
+        weight : array of shape (n,), optional
+            Positive weights.
+        """
+        cells: dict[str, Any] = _cells(value, correct) if weight is None else _weighted_cells(value, correct, weight)
+        return cls(view, **cells, totals=totals or Totals(len(value)), task=task, n_classes=n_classes)
+
+    def __add__(self, other: Profile) -> Profile:
+        if (self.view, self.task, self.n_classes, self.value.dtype) != (other.view, other.task, other.n_classes, other.value.dtype):
+            raise InputError(
+                f"Only profiles of the same view and precision can be added, not {self._kind} and {other._kind}.",
+            )
+        value, cell = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
+        sums = {f: _add_at(len(value), cell, getattr(self, f), getattr(other, f)) for f in _SUMS}
+        fields: dict[str, Any] = sums if self.weighted or other.weighted else _unweighted(sums)
+        return replace(self, value=value, totals=self.totals + other.totals, _memo={}, **fields)
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.view} of {self.n_classes or '?'} classes ({self.value.dtype})"
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def remember(self, key: str, make: Callable[[], T]) -> T:
+        """``make()`` once per profile; afterwards the same object."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]  # type: ignore[no-any-return]
+
+    def cumulative(self, quantity: str) -> Cumulative:
+        """Cumulative sums over the cells of a field, of ``"confidence"`` (weight × value) or of ``"residual"``.
+
+        The residual is the weight of right rows minus weight × value; its sum over a bin is weight × gap.
+        """
+        return self.remember(f"cumulative {quantity}", lambda: Cumulative(self.cell_sums(quantity)))
+
+    def cell_sums(self, quantity: str) -> Numbers:
+        """What `cumulative` sums, per cell: shape (cells,)."""
+        if quantity == "confidence":
+            return self.weight * self.value.astype(np.float64)
+        if quantity == "residual":
+            return self.positive - self.cell_sums("confidence")
+        return getattr(self, quantity)  # type: ignore[no-any-return]
+
+    @property
+    def weight_upto(self) -> Numbers:
+        """Cumulative weight up to and including each cell, shape (cells,)."""
+        return self.cumulative("weight").upto
+
+    @property
+    def n(self) -> int:
+        """Rows with a positive weight."""
+        return self.totals.rows
+
+    @property
+    def weight_sum(self) -> float:
+        """Sum of the weights; the number of rows without weights."""
+        return self.remember("weight_sum", lambda: total(self.weight))
+
+    @property
+    def n_effective(self) -> float:
+        """(Σw)²/Σw², the number of equally weighted rows that would be as informative."""
+        return self.weight_sum**2 / total(self.weight_squared)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carry weights."""
+        return self.weight is not self.count
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right rows; in the positive and class views the share of positives."""
+        return total(self.positive) / self.weight_sum
+
+    @property
+    def mean_confidence(self) -> float:
+        """Mean confidence; in the positive and class views the mean probability."""
+        return total(self.cell_sums("confidence")) / self.weight_sum
+
+    def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
+        """Statistics of each bin of a partition; costs O(bins · log cells)."""
+        positions = partition.cut(self.value)
+        sums = (self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared"))
+        return bin_sums(partition, *sums)
+
+
+def _unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
+    """Without weights, the sums of weights are the counts themselves."""
+    return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
+
+
+def _cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
+    """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
+    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[value.dtype.itemsize]
+    keys = (value + 0.0).view(bits) << bits(1) | correct.astype(bits)  # + 0.0 turns -0.0 into 0.0
+    keys.sort()
+    codes = keys >> bits(1)
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    count = np.diff(np.append(starts, len(keys)))
+    right = np.concatenate([[0], np.cumsum(keys & bits(1), dtype=np.int64)])
+    positive = np.diff(right[np.append(starts, len(keys))])
+    return {"value": codes[starts].view(value.dtype), **_unweighted({"count": count, "positive": positive})}
+
+
+def _weighted_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:
+    distinct, cell = np.unique(value + 0.0, return_inverse=True)
+    count = np.bincount(cell, minlength=len(distinct))
+    weights = {"weight": weight, "positive": weight * correct, "weight_squared": weight**2, "positive_squared": weight**2 * correct}
+    sums = {f: np.bincount(cell, weights=w, minlength=len(distinct)) for f, w in weights.items()}
+    return {"value": distinct, "count": count, **sums}
+
+
+def _add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -> Numbers:
+    sums = np.zeros(size, dtype=np.result_type(first, second))
+    np.add.at(sums, cell, np.concatenate([first, second]))
+    return sums

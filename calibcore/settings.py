@@ -1,0 +1,84 @@
+"""How a model is looked at: bins, view, level, seed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from calibcore.binned import checked_level
+from calibcore.errors import InputError
+from calibcore.measures.calibration_error import make_partition
+from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins
+from calibcore.profile import Profile
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a model is looked at; every number carries them.
+
+    Attributes
+    ----------
+    n_bins : int
+    strategy : {"equal_width", "equal_mass", "custom"}
+        "custom" where ``edges`` are given.
+    closed : {"right", "left"}
+    ties : {"together", "share"}
+    view : str
+        ``"top_label"``, ``"positive"`` or ``"class:<name>"``.
+    edges : tuple of float, optional
+        From 0 to 1.
+    level : float
+        Confidence level of intervals, a fraction.
+    seed : int
+        Of the chance range.
+
+    Examples
+    --------
+    >>> Settings(edges=(0, 0.5, 1)).strategy
+    'custom'
+    """
+
+    n_bins: int = 15
+    strategy: Strategy = "equal_width"
+    closed: Closed = "right"
+    ties: Ties = "together"
+    view: str = "top_label"
+    edges: tuple[float, ...] | None = None
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checked_bins(self.n_bins)
+        checked_level(self.level)
+        if self.edges is not None:
+            partition = Partition.from_edges(self.edges, self.closed)
+            object.__setattr__(self, "edges", tuple(partition.edges.tolist()))
+            object.__setattr__(self, "strategy", "custom")
+        elif self.strategy == "custom":
+            raise InputError("The strategy 'custom' needs edges from 0 to 1, such as 0,0.5,1 (--edges).")
+        for name, allowed in (
+            ("strategy", ("equal_width", "equal_mass", "custom")),
+            ("closed", ("right", "left")),
+            ("ties", ("together", "share")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.", available=allowed)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+            raise InputError(f"The seed must be a whole number from 0 up, got {self.seed!r}.", value=self.seed)
+
+    def partition(self, profile: Profile) -> Partition | SharedTies:
+        """The bins that these settings mean for a profile."""
+        return make_partition(profile, **self.binning())
+
+    def binning(self) -> dict[str, Any]:
+        """The arguments of `make_partition`."""
+        strategy = "equal_width" if self.strategy == "custom" else self.strategy
+        return {"n_bins": self.n_bins, "strategy": strategy, "closed": self.closed, "ties": self.ties, "edges": self.edges}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "edges": None if self.edges is None else list(self.edges)}
