@@ -1,0 +1,45 @@
+"""`import calibcore` stays light, and the command without its extra says in one sentence what to install."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("pandas", "pyarrow", "plotly", "streamlit", "matplotlib", "click", "rich", "scipy.stats")
+EXTRA = ("pandas", "pyarrow", "plotly", "streamlit", "click", "rich")
+
+# Python refuses to import a module whose entry is None: the machine looks as if the extra were not installed.
+HIDE = f"import sys; sys.modules.update(dict.fromkeys({EXTRA!r})); "
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=False, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    done = run("import calibcore, json, sys; print(json.dumps(sorted(sys.modules)))")
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_import_calibcore_does_not_load(loaded, name):
+    assert name not in loaded
+
+
+def test_statistics_need_numpy_and_scipy_only():
+    # Four rows at 0.75, three of them 1: the one bin in use has accuracy 3/4 and no gap.
+    done = run(HIDE + "import calibcore as cc; print(cc.expected_calibration_error([1, 1, 1, 0], [0.75] * 4))")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "0.0", "")
+
+
+def test_command_without_the_extra_says_what_to_install():
+    done = run(HIDE + "sys.argv = ['calibcore', 'measure', 'a.csv']; from calibcore.cli import main; sys.exit(main())")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "[dashboard]" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
