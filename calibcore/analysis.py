@@ -11,6 +11,7 @@ import numpy as np
 from calibcore.advice.patterns import Pattern, find_pattern
 from calibcore.advice.verdict import Verdict, find_verdict
 from calibcore.binned import BinnedStatistics
+from calibcore.checks import rows_text
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, chance_range
 from calibcore.inference.comparison import Differences, differences
@@ -295,7 +296,7 @@ def _source_notes(source: Predictions | Profile) -> tuple[str, ...]:
     notes = list(source.notes)
     if source.n_tied:
         notes.append(
-            f"{_rows(source.n_tied)} share the largest probability between classes; the first class in class order counts as predicted."
+            f"{rows_text(source.n_tied)} share the largest probability between classes; the first class in class order counts as predicted."
         )
     if source.label is not None and source.n > 1 and len(np.unique(source.label)) == 1:
         notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")
@@ -314,16 +315,12 @@ def _profile_notes(profile: Profile, top: Profile, bins: BinnedStatistics, setti
     wrong = float(top.weight[-1] - top.positive[-1]) if certain else 0.0
     if wrong > 0 and not top.weighted:
         were = "was" if wrong == 1 else "were"
-        notes.append(f"{_rows(int(top.count[-1]))} claim exactly 100%; {int(wrong):,} of them {were} wrong, which the model rules out.")
+        notes.append(f"{rows_text(int(top.count[-1]))} claim exactly 100%; {int(wrong):,} of them {were} wrong, which the model rules out.")
     if profile.totals.clipped:
-        notes.append(f"Log loss: the probability of what happened was raised to 2⁻⁵² for {_rows(profile.totals.clipped)}.")
+        notes.append(f"Log loss: the probability of what happened was raised to 2⁻⁵² for {rows_text(profile.totals.clipped)}.")
     if profile.weighted:
         notes.append(f"Weighted rows: intervals and chance ranges use an effective number of {profile.n_effective:,.0f} rows.")
     return notes
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} row" if n == 1 else f"{n:,} rows"
 
 
 def compare(models: Sequence[Predictions], settings: Settings | None = None, *, baseline: str | None = None) -> Comparison:

@@ -19,6 +19,8 @@ __all__ = [
     "complement",
     "name_key",
     "name_text",
+    "rows_text",
+    "same_length",
     "sorted_names",
 ]
 
@@ -61,6 +63,17 @@ def listing(items: Sequence[Any], limit: int = 3) -> str:
     if len(items) > limit:
         return ", ".join(shown) + f" and {len(items) - limit:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def rows_text(n: int) -> str:
+    """A number of rows in words: "1 row", "4,000 rows"."""
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def same_length(values: Any, n: int, what: str) -> None:
+    """InputError unless ``values`` has one entry for each of ``n`` rows."""
+    if len(values) != n:
+        raise InputError(f"There are {len(values):,} {what} for {n:,} rows of probabilities.")
 
 
 def _rows(mask: NDArray[np.bool_]) -> str:

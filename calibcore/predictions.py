@@ -20,6 +20,8 @@ from calibcore.checks import (
     listing,
     name_key,
     name_text,
+    rows_text,
+    same_length,
     sorted_names,
 )
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
@@ -150,7 +152,7 @@ class Predictions:
         probabilities, clipped = checked_probabilities(y_prob)
         if probabilities.ndim == 2 and probabilities.shape[1] == 1:
             probabilities = probabilities[:, 0]
-        _same_length(y_true, len(probabilities), "labels")
+        same_length(y_true, len(probabilities), "labels")
         if probabilities.ndim == 1:
             names = binary_names(y_true, classes, positive)
             label = binary_labels(y_true, names, named=classes is not None or positive is not None)
@@ -249,7 +251,7 @@ class Predictions:
         if values.ndim == 2:
             raise InputError(f"Confidences need one number a row, not {values.shape[1]}.")
         right = checked_flags(correct, "outcomes (correct or not)")
-        _same_length(right, len(values), "outcomes")
+        same_length(right, len(values), "outcomes")
         occurring = [d for side in (label, predicted) if side is not None for d in distinct_labels(side)]
         names = tuple(name_text(c) for c in classes) if classes is not None else tuple(sorted_names(occurring))
         return cls(
@@ -275,12 +277,12 @@ class Predictions:
         """Without the rows of weight 0, which count for nothing; said in a note."""
         for what, values in {"ids": self.ids, **self.groups}.items():
             if values is not None:
-                _same_length(values, self.n, what)
+                same_length(values, self.n, what)
         if self.weight is None or self.weight.all():
             return self
         kept = self.take(np.flatnonzero(self.weight))
         dropped = self.n - kept.n
-        return replace(kept, n_excluded=self.n_excluded + dropped, notes=(*self.notes, f"{_rows(dropped)} of weight 0 left out."))
+        return replace(kept, n_excluded=self.n_excluded + dropped, notes=(*self.notes, f"{rows_text(dropped)} of weight 0 left out."))
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
@@ -351,7 +353,9 @@ class Predictions:
         brier, log_loss = self.row_scores(view)
         weight = 1.0 if self.weight is None else self.weight
         totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
-        return Profile.from_rows(value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes))
+        return Profile.fromrows_text(
+            value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes)
+        )
 
     def _true_class(self, view: str) -> Numbers:
         """Probability that was given to what happened, shape (n,)."""
@@ -385,15 +389,11 @@ class Predictions:
             if not side.any():
                 continue
             weight = None if self.weight is None else self.weight[side]
-            cells = Profile.from_rows(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
+            cells = Profile.fromrows_text(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
             confidence = np.zeros(len(cells))
             np.maximum.at(confidence, np.searchsorted(cells.value, p[side]), self.confidence[side])
             parts.append(SignedCells(cells, confidence, sign))
         return tuple(parts)
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} row" if n == 1 else f"{n:,} rows"
 
 
 def _clip_note(clipped: int) -> tuple[str, ...]:
@@ -401,9 +401,4 @@ def _clip_note(clipped: int) -> tuple[str, ...]:
 
 
 def _sum_note(count: int, largest: float) -> tuple[str, ...]:
-    return (f"{_rows(count)} do not add up to exactly 1 (largest difference {largest:.2g}); used as written.",) if count else ()
-
-
-def _same_length(values: Any, n: int, what: str) -> None:
-    if len(values) != n:
-        raise InputError(f"There are {len(values):,} {what} for {n:,} rows of probabilities.")
+    return (f"{rows_text(count)} do not add up to exactly 1 (largest difference {largest:.2g}); used as written.",) if count else ()

@@ -146,7 +146,8 @@ def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate
     return (
         f"It says {percent(top.mean_confidence)} on average and is right {percent(top.accuracy)} of the time: "
         f"{points(gap.value)} points {word} ({_interval(gap, level, flip=over)}). "
-        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened, in both the lower and the upper half of its confidence."
+        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened, "
+        "in both the lower and the upper half of its confidence."
     )
 
 
