@@ -191,7 +191,6 @@ class Predictions:
         """Predictions from class indices and a checked matrix of probabilities, shape (n, K)."""
         predicted = np.argmax(matrix, axis=1)
         confidence = np.take_along_axis(matrix, predicted[:, None], axis=1)[:, 0]
-        n_tied = int(np.count_nonzero(np.count_nonzero(matrix == confidence[:, None], axis=1) > 1))
         return cls(
             name or "model",
             "binary" if len(classes) == 2 else "multiclass",
@@ -205,7 +204,7 @@ class Predictions:
             None if weight is None else checked_weights(weight, len(label)),
             None if ids is None else np.asarray(ids),
             {k: np.asarray(v) for k, v in (groups or {}).items()},
-            n_tied,
+            _tied(matrix, confidence),
             n_excluded,
             dict(source or {}),
             tuple(notes),
@@ -288,10 +287,7 @@ class Predictions:
         """The same model on some of its rows, by 0-based position."""
         parts = {k: getattr(self, k) for k in ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids")}
         parts = {k: None if v is None else v[rows] for k, v in parts.items()}
-        tied = 0
-        if parts["probabilities"] is not None:
-            matrix = parts["probabilities"]
-            tied = int(np.count_nonzero(np.count_nonzero(matrix == parts["confidence"][:, None], axis=1) > 1))
+        tied = 0 if parts["probabilities"] is None else _tied(parts["probabilities"], parts["confidence"])
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
 
     @property
@@ -353,9 +349,7 @@ class Predictions:
         brier, log_loss = self.row_scores(view)
         weight = 1.0 if self.weight is None else self.weight
         totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
-        return Profile.fromrows_text(
-            value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes)
-        )
+        return Profile.from_rows(value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes))
 
     def _true_class(self, view: str) -> Numbers:
         """Probability that was given to what happened, shape (n,)."""
@@ -389,11 +383,16 @@ class Predictions:
             if not side.any():
                 continue
             weight = None if self.weight is None else self.weight[side]
-            cells = Profile.fromrows_text(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
+            cells = Profile.from_rows(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
             confidence = np.zeros(len(cells))
             np.maximum.at(confidence, np.searchsorted(cells.value, p[side]), self.confidence[side])
             parts.append(SignedCells(cells, confidence, sign))
         return tuple(parts)
+
+
+def _tied(matrix: Numbers, confidence: Numbers) -> int:
+    """Rows whose largest probability is shared by several classes."""
+    return int(np.count_nonzero(np.count_nonzero(matrix == confidence[:, None], axis=1) > 1))
 
 
 def _clip_note(clipped: int) -> tuple[str, ...]:
