@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.advice.patterns import Pattern, find_pattern
-from calibcore.advice.verdict import Verdict, find_verdict
+from calibcore.advice.verdict import Verdict, advised, find_verdict
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import rows_text
 from calibcore.errors import InputError
@@ -231,6 +231,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
     detection = source.remember("detection", lambda: detect(source))
     pattern = find_pattern(top, detection, positive=positive, level=settings.level)
+    verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
     return Analysis(
         settings=settings,
@@ -250,8 +251,8 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         classwise=_classwise(source, settings),
         views=_views(source, settings),
         detection=detection,
-        pattern=pattern,
-        verdict=find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level),
+        pattern=advised(pattern, verdict),
+        verdict=verdict,
         notes=(*_source_notes(source), *_profile_notes(profile, top, bins, settings)),
     )
 

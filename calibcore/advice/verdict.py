@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.significance import Detection, DiagnosticBins
 from calibcore.profile import Profile
 
-__all__ = ["Verdict", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
+__all__ = ["Verdict", "advised", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
 
 _SMALL = 0.02
 _POWER_Z = 0.8416  # a gap that four samples in five would show
@@ -86,6 +86,13 @@ def find_verdict(
     if pattern.name in _TEXT:
         return Verdict("V3", _TEXT[pattern.name](pattern, top, detection.bins, gap, level))
     return Verdict("V4", "The claims and the outcomes differ, but these rows do not show where. More rows are needed.")
+
+
+def advised(pattern: Pattern, verdict: Verdict) -> Pattern:
+    """The pattern with the remedy that fits its verdict: a small difference needs none."""
+    if verdict.level != "V2":
+        return pattern
+    return replace(pattern, remedy="Probably none: the difference is small. Check again with rows of its own before changing the scores.")
 
 
 def _too_few(top: Profile, chance: ChanceRange) -> str:
