@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -224,13 +224,15 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     (0.3, 4)
     """
     settings = settings or Settings()
+    if isinstance(source, Profile):
+        settings = replace(settings, view=source.view)
     profile = source if isinstance(source, Profile) else source.profile(settings.view)
     top = source if isinstance(source, Profile) else source.profile("top_label")
     positive = source.profile("positive") if isinstance(source, Predictions) and source.task == "binary" else None
     bins = profile.bin(settings.partition(profile))
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
     detection = source.remember("detection", lambda: detect(source))
-    pattern = find_pattern(top, detection, positive=positive, level=settings.level)
+    pattern = find_pattern(top, detection, positive=positive)
     verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
     return Analysis(

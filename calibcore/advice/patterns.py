@@ -94,7 +94,6 @@ class _Facts:
     top: Profile
     positive: Profile | None
     detection: Detection
-    level: float
     over: Run | None
     under: Run | None
 
@@ -142,7 +141,7 @@ def under_run(bins: DiagnosticBins) -> Run | None:
     return max(found, key=lambda r: r.z, default=None)
 
 
-def find_pattern(top: Profile, detection: Detection, *, positive: Profile | None = None, level: float = 0.95) -> Pattern:
+def find_pattern(top: Profile, detection: Detection, *, positive: Profile | None = None) -> Pattern:
     """The first pattern whose rule holds.
 
     Parameters
@@ -161,11 +160,16 @@ def find_pattern(top: Profile, detection: Detection, *, positive: Profile | None
     wrong more often); confidence collapse (60 % near an even guess); none detected; shifted (on the logit scale an
     intercept explains more than a slope); crossing (a run over and a run under); over- or underconfident, uniform
     (both halves) or local; unclear.  A run is over if z ≤ −c₋ and its gap is at most −2 points, with c₋ the 95th
-    percentile of the largest −z of any run over the redraws; under likewise.
+    percentile of the largest −z of any run over the redraws; under likewise.  Intervals inside the rules are 95 %
+    intervals whatever level is shown, so that no setting flips a pattern.
     """
+    if top.view != "top_label":
+        return Pattern(
+            "unclear", "Patterns are judged in the confidence view, which this profile does not hold.", {"p_value": detection.p_value}
+        )
     if top.n < MIN_ROWS:
         return Pattern("too_few_rows", _REMEDY["too_few_rows"], {"n": top.n, "needed": MIN_ROWS})
-    facts = _Facts(top, positive, detection, level, over_run(detection.bins), under_run(detection.bins))
+    facts = _Facts(top, positive, detection, over_run(detection.bins), under_run(detection.bins))
     for rule in _RULES:
         found = rule(facts)
         if found is not None:
@@ -185,7 +189,7 @@ def _extreme(facts: _Facts) -> Pattern | None:
     if share < _SHARE:
         return None
     high = _part(facts.top, keep)
-    gap = mean_gap(high, facts.level)
+    gap = mean_gap(high)
     expected, wrong = 1 - high.mean_confidence, 1 - high.accuracy
     n_eff = high.n_effective
     ratio_low = poisson_lower(wrong * n_eff) / (expected * n_eff) if expected > 0 else (np.inf if wrong > 0 else 0.0)
@@ -218,7 +222,7 @@ def _collapse(facts: _Facts) -> Pattern | None:
     pile = k > 2 and 0.40 <= middle <= 0.60 and spread <= 0.10
     if k < 2 or (share < _SHARE and not pile):
         return None
-    gap = mean_gap(top, facts.level)
+    gap = mean_gap(top)
     evidence = {"share_near_even": share, "limit": even, "n_classes": k, "median": middle, "gap": gap.to_dict()}
     return Pattern("confidence_collapse", _collapse_remedy(gap), evidence)
 

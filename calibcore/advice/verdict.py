@@ -76,16 +76,32 @@ def find_verdict(
     if top.n < MIN_ROWS:
         return Verdict("V0", _too_few(top, chance))
     gap = mean_gap(top, level)
+    if top.view != "top_label":
+        return _other_view(top, detection, gap, level)
     if pattern.name in _ALWAYS:
-        return Verdict("V3", _ALWAYS[pattern.name](pattern, gap))
+        return Verdict("V3", _ALWAYS[pattern.name](pattern))
     if not detection.detected:
         return Verdict("V1", _fits(top, detection.bins, gap, level))
     gaps = [gap.value] + ([mean_gap(positive, level).value] if positive is not None else [])
     if _is_small(detection.bins, gaps):
         return Verdict("V2", _small(gaps))
+    return _differs(top, detection, pattern, gap, level)
+
+
+def _differs(top: Profile, detection: Detection, pattern: Pattern, gap: Estimate, level: float) -> Verdict:
     if pattern.name in _TEXT:
         return Verdict("V3", _TEXT[pattern.name](pattern, top, detection.bins, gap, level))
     return Verdict("V4", "The claims and the outcomes differ, but these rows do not show where. More rows are needed.")
+
+
+def _other_view(profile: Profile, detection: Detection, gap: Estimate, level: float) -> Verdict:
+    """On a profile of the positive or a class view alone, where no pattern is judged."""
+    expected, events = profile.mean_confidence * profile.n, profile.accuracy * profile.n
+    average = f"average gap {points(gap.value, signed=True)} points ({_interval(gap, level)})"
+    counts = f"{expected:,.0f} events expected, {events:,.0f} happened; {average}."
+    if detection.detected:
+        return Verdict("V4", f"The claims and the outcomes differ (p = {detection.p_value:.2g}): {counts}")
+    return Verdict("V1", f"These {profile.n:,} predictions fit what the model claims: {counts}")
 
 
 def advised(pattern: Pattern, verdict: Verdict) -> Pattern:
@@ -184,8 +200,7 @@ def _shift(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, 
     return f"Risks are {word} throughout: {expected:,.0f} events predicted, {events:,.0f} happened."
 
 
-def _extreme(pattern: Pattern, gap: Estimate) -> str:
-    del gap
+def _extreme(pattern: Pattern) -> str:
     e = pattern.evidence
     return (
         f"{100 * e['share_at_95']:.0f} of 100 predictions claim at least 95%. Of those, {_of_100(e['wrong'])} in 100 were wrong; "
@@ -197,17 +212,17 @@ def _of_100(share: float) -> str:
     return f"{100 * share:.0f}" if 100 * share >= 2 else f"{100 * share:.1f}" if 100 * share >= 0.1 else f"{100 * share:.2g}"
 
 
-def _collapse(pattern: Pattern, gap: Estimate) -> str:
+def _collapse(pattern: Pattern) -> str:
     e = pattern.evidence
     like = "a coin toss" if e["n_classes"] == 2 else "an even guess"
     share = e["share_near_even"]
     first = f"{100 * share:.0f} of 100 predictions are close to {like}."
     if share < 0.6:
         first = f"Nearly all predictions carry the same confidence, about {percent(e['median'])}."
-    if gap.low is not None and gap.low > 0:
-        return f"{first} On average they are right {points(gap.value)} points more often than they say."
-    if gap.high is not None and gap.high < 0:
-        return f"{first} On average they are right {points(gap.value)} points less often than they say."
+    gap = e["gap"]
+    if gap["low"] is not None and (gap["low"] > 0 or gap["high"] < 0):
+        word = "more" if gap["low"] > 0 else "less"
+        return f"{first} On average they are right {points(gap['value'])} points {word} often than they say."
     return f"{first} The scores are honest but uninformative."
 
 
