@@ -4,7 +4,7 @@ from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare
 from calibcore.binned import BinnedStatistics
 from calibcore.errors import AmbiguousLayout, InputError, Question
 
-# IO-PENDING from calibcore.io import Layout, Mapping, inspect, read
+from calibcore.io import Layout, Mapping, inspect, read
 from calibcore.measures.calibration_error import (
     ClasswiseError,
     bin_statistics,
@@ -26,8 +26,8 @@ __all__ = [
     "ClasswiseError",
     "Comparison",
     "InputError",
-    # IO-PENDING     "Layout",
-    # IO-PENDING     "Mapping",
+    "Layout",
+    "Mapping",
     "Partition",
     "Predictions",
     "Profile",
@@ -40,9 +40,9 @@ __all__ = [
     "classwise_calibration_error",
     "compare",
     "expected_calibration_error",
-    # IO-PENDING     "inspect",
+    "inspect",
     "log_loss",
     "maximum_calibration_error",
-    # IO-PENDING     "read",
+    "read",
     "root_mean_square_calibration_error",
 ]

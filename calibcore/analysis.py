@@ -301,7 +301,7 @@ def _source_notes(source: Predictions | Profile) -> tuple[str, ...]:
         notes.append(
             f"{rows_text(source.n_tied)} share the largest probability between classes; the first class in class order counts as predicted."
         )
-    if source.label is not None and source.n > 1 and len(np.unique(source.label)) == 1:
+    if source.label is not None and source.n > 1 and np.count_nonzero(source.label_counts) == 1:
         notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")
     return tuple(notes)
 

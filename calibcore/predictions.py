@@ -29,30 +29,11 @@ from calibcore.errors import InputError
 from calibcore.profile import Profile, Task, Totals
 from calibcore.summation import total
 
-__all__ = ["CLIP", "Predictions", "SignedCells"]
+__all__ = ["CLIP", "Predictions"]
 
 CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 Numbers = NDArray[Any]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SignedCells:
-    """Binary rows as joint cells of both views: redrawing a label moves both at once.
-
-    Attributes
-    ----------
-    positive : Profile
-        Cells of P(positive), of the rows for which the model predicts this side.
-    confidence : array of shape (cells,)
-        Confidence of each cell (the largest, should written columns not add up to 1).
-    sign : int
-        +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
-    """
-
-    positive: Profile
-    confidence: NDArray[np.float64]
-    sign: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,6 +277,12 @@ class Predictions:
         return len(self.confidence)
 
     @property
+    def label_counts(self) -> NDArray[np.intp]:
+        """Rows of each class, shape (K,); zeros where labels are not known."""
+        none = np.zeros(len(self.classes), dtype=np.intp)
+        return self.remember("label counts", lambda: none if self.label is None else np.bincount(self.label, minlength=len(none)))
+
+    @property
     def positive_class(self) -> str | None:
         """Name of the positive class of a binary model."""
         return self.classes[1] if self.task == "binary" else None
@@ -374,20 +361,6 @@ class Predictions:
             return squares - 2 * self._true_class(view).astype(np.float64) + 1, log_loss
         value, event = self.rows("positive" if self.task == "binary" else view)
         return (value.astype(np.float64) - event) ** 2, log_loss
-
-    def signed_cells(self) -> tuple[SignedCells, ...]:
-        """Joint cells of both views of a binary model, one part for each predicted class that occurs."""
-        parts = []
-        p, event = self.rows("positive")
-        for sign, side in ((1, np.asarray(self.predicted == 1)), (-1, np.asarray(self.predicted == 0))):
-            if not side.any():
-                continue
-            weight = None if self.weight is None else self.weight[side]
-            cells = Profile.from_rows(p[side], event[side], weight=weight, view="positive", task="binary", n_classes=2)
-            confidence = np.zeros(len(cells))
-            np.maximum.at(confidence, np.searchsorted(cells.value, p[side]), self.confidence[side])
-            parts.append(SignedCells(cells, confidence, sign))
-        return tuple(parts)
 
 
 def _tied(matrix: Numbers, confidence: Numbers) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,16 +172,22 @@ def _one_view(profile: Profile) -> _Cells:
 
 
 def _two_views(predictions: Predictions) -> _Cells:
-    parts = predictions.signed_cells()
+    """Joint cells of both views of a binary model, so that redrawing a label moves both at once.
 
-    def joined(arrays: Sequence[NDArray[Any]]) -> FloatArray:
-        return np.concatenate(arrays).astype(np.float64)
-
-    p = joined([c.positive.value for c in parts])
-    sign = joined([np.full(len(c.positive), c.sign) for c in parts])
-    confidence = joined([c.confidence for c in parts])
-    event, weight, squared = (joined([getattr(c.positive, q) for c in parts]) for q in ("positive", "weight", "weight_squared"))
-    return _Cells(p, event, weight, squared, (("top_label", confidence, sign), ("positive", p, np.ones(len(p)))))
+    The sign is +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
+    """
+    p, event = predictions.rows("positive")
+    parts = []
+    for sign, side in ((-1.0, predictions.predicted == 0), (1.0, predictions.predicted == 1)):
+        rows = np.flatnonzero(side)
+        if len(rows):
+            weight = None if predictions.weight is None else predictions.weight[rows]
+            cells = Profile.from_rows(p[rows], event[rows], weight=weight, view="positive", task="binary", n_classes=2)
+            confidence = np.zeros(len(cells))  # the largest of a cell, should written columns not add up to 1
+            np.maximum.at(confidence, np.searchsorted(cells.value, p[rows]), predictions.confidence[rows])
+            parts.append((cells.value, confidence, np.full(len(cells), sign), cells.positive, cells.weight, cells.weight_squared))
+    score, confidence, signs, right, weights, squared = (np.concatenate(a).astype(np.float64) for a in zip(*parts, strict=True))
+    return _Cells(score, right, weights, squared, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
 
 
 def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detection:

@@ -28,6 +28,7 @@ __all__ = [
     "sweep",
 ]
 
+_FEW_CLASSES = 20  # so few are sorted once and for all; more are binned in one pass each, without sorting
 SWEPT = tuple(range(2, 101))
 
 
@@ -233,13 +234,14 @@ def classwise_error(predictions: Predictions, **options: Any) -> ClasswiseError:
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
         )
-    rows = np.bincount(predictions.label, minlength=len(predictions.classes))
+    rows = predictions.label_counts
     per_class = {c: _one_class(predictions, f"class:{c}", options) for c in predictions.classes}
     return ClasswiseError(per_class, {c: int(r) for c, r in zip(predictions.classes, rows, strict=True)})
 
 
 def _one_class(predictions: Predictions, view: str, options: dict[str, Any]) -> float:
-    if options.get("edges") is None and options.get("strategy") == "equal_mass":
+    mass = options.get("edges") is None and options.get("strategy") == "equal_mass"
+    if mass or len(predictions.classes) <= _FEW_CLASSES:
         profile = predictions.profile(view)
         return profile.bin(make_partition(profile, **options)).ece
     closed = options.get("closed", "right")
