@@ -3,7 +3,6 @@
 from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare
 from calibcore.binned import BinnedStatistics
 from calibcore.errors import AmbiguousLayout, InputError, Question
-
 from calibcore.io import Layout, Mapping, inspect, read
 from calibcore.measures.calibration_error import (
     ClasswiseError,

@@ -1,0 +1,321 @@
+"""A table and its reading become `Predictions`: cells typed, labels matched by name, missing rows refused or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, listing, name_key, name_text
+from calibcore.errors import InputError
+from calibcore.io.columns import MISSING_LABELS, Names, Table
+from calibcore.io.mapping import Mapping
+from calibcore.io.reading import Reading, Unit
+from calibcore.io.scales import to_fractions
+from calibcore.io.vocabulary import polarity, wrong_or_right
+from calibcore.predictions import Predictions
+
+__all__ = ["predictions_of"]
+
+Numbers = NDArray[np.floating[Any]]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """One model's columns over all rows of the file, before rows are left out."""
+
+    values: Numbers  # (n,) or (n, K), on the file's scale; NaN where missing
+    label: NDArray[np.intp] | None
+    predicted: NDArray[np.intp] | None
+    correct: Flags | None
+    dropped: Flags
+    missing: dict[str, Flags]
+    classes: tuple[str, ...]
+
+    @property
+    def gone(self) -> Flags:
+        """Rows that cannot be used."""
+        gone: Flags = np.logical_or.reduce([self.dropped, *self.missing.values()])
+        return gone
+
+
+def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions]:
+    """One `Predictions` for each model of a table.
+
+    Raises
+    ------
+    InputError
+        For missing values (unless ``mapping.missing`` is "drop"), values that are no probabilities, and labels without a
+        column: with column and row.
+    """
+    found = []
+    for unit in reading.units:
+        rows = _typed(table, reading, unit)
+        for model, mine in _models(table, reading):
+            name = " ".join(n for n in (model, unit.name) if n) or _stem(table.name)
+            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping.missing == "drop", mapping.positive)))
+    return found
+
+
+def _stem(name: str) -> str:
+    path = PurePath(name)
+    return PurePath(path.stem).stem if path.suffix == ".gz" else path.stem or "model"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """The rows of one model, and how it is called."""
+
+    rows: _Rows
+    mine: Flags
+    name: str
+    drop: bool
+    positive: str | None
+
+
+def _models(table: Table, reading: Reading) -> Iterator[tuple[str | None, Flags]]:
+    if reading.model is None:
+        yield None, np.ones(table.n_rows, dtype=np.bool_)
+        return
+    names = table.column(reading.model).names()
+    if names.missing().any():
+        row = int(np.argmax(names.missing())) + 1
+        raise InputError(f"Row {row} of column {reading.model!r} names no model.", row=row, column=reading.model)
+    for index, model in enumerate(names.distinct):
+        mine = names.code == index
+        if mine.any():
+            yield model, mine
+
+
+def _typed(table: Table, reading: Reading, unit: Unit) -> _Rows:
+    """Cells as numbers and class indices."""
+    columns = [_numbers(table, c) for c in unit.columns]
+    values = columns[0] if reading.form != "classes" else np.column_stack(columns)
+    missing = {f"value in {c!r}": np.isnan(v) for c, v in zip(unit.columns, columns, strict=True)}
+    dropped = np.zeros(table.n_rows, dtype=np.bool_)
+    label = predicted = correct = None
+    if unit.label:
+        label, absent, out = _coded(table, unit.label, reading, strict=True)
+        missing[f"label in {unit.label!r}"], dropped = absent, dropped | out
+    if reading.form == "confidence" and unit.label:
+        assert reading.predicted is not None
+        predicted, absent, _ = _coded(table, reading.predicted, reading, strict=True)
+        missing[f"predicted class in {reading.predicted!r}"] = absent
+        correct = (np.asarray(label) == predicted).astype(np.bool_)
+    elif reading.form == "confidence":
+        assert reading.correct is not None
+        correct, absent, dropped = _flags(table.column(reading.correct).names(), reading)
+        missing[f"value in {reading.correct!r}"] = absent
+    elif reading.predicted:
+        predicted = _coded(table, reading.predicted, reading, strict=False)[0]
+    return _Rows(values, label, predicted, correct, dropped, missing, reading.classes)
+
+
+def _numbers(table: Table, column: str) -> Numbers:
+    found = table.column(column).numeric()
+    if found.bad_row is not None:
+        raise InputError(
+            f"Row {found.bad_row} of column {column!r} is {found.bad_text[:40]!r}, not a number. Mend it, or choose another column.",
+            row=found.bad_row,
+            column=column,
+        )
+    return found.values
+
+
+def _coded(table: Table, column: str, reading: Reading, *, strict: bool) -> tuple[NDArray[np.intp], Flags, Flags]:
+    """Class index of each row (−1 where there is none), which rows have no label, and which are to be dropped."""
+    names = table.column(column).names()
+    known = {name_key(c): i for i, c in enumerate(reading.classes)}
+    keep = frozenset(d for d in names.distinct if d.casefold() in MISSING_LABELS and name_key(d) in known and _is_class(d, reading))
+    missing = names.missing(keep)
+    unwanted = {name_key(d) for d in reading.dropped_labels}
+    out = _of(names, [name_key(d) in unwanted for d in names.distinct])
+    code = np.array([*(known.get(name_key(d), -1) for d in names.distinct), -1], dtype=np.intp)[names.code]
+    strange = (code < 0) & ~missing & ~out
+    if strict and strange.any():
+        row = int(np.argmax(strange))
+        name = names.distinct[names.code[row]]
+        place = "has no probability column; the classes are" if reading.form == "classes" else "is not one of the classes"
+        raise InputError(
+            f"Label {name!r} (row {row + 1} of column {column!r}) {place} {listing(reading.classes, 10)}. "
+            f"Mend it, or leave such rows out (--drop-label {name}).",
+            value=name,
+            row=row + 1,
+            column=column,
+            available=reading.classes,
+        )
+    return code, missing & ~out, out
+
+
+def _is_class(name: str, reading: Reading) -> bool:
+    """A word such as NA is a class where a column of probabilities carries it; never from the labels alone."""
+    return bool(name) and reading.form == "classes" and name in reading.classes
+
+
+def _of(names: Names, wanted: list[bool]) -> Flags:
+    return np.array([*wanted, False], dtype=np.bool_)[names.code]
+
+
+def _flags(names: Names, reading: Reading) -> tuple[Flags, Flags, Flags]:
+    """Right or wrong, which rows say nothing, and which are to be dropped."""
+    unwanted = {name_key(d) for d in reading.dropped_labels}
+    out = _of(names, [name_key(d) in unwanted for d in names.distinct])
+    right = _of(names, [wrong_or_right(name_text(d)) is True for d in names.distinct])
+    known = _of(names, [wrong_or_right(name_text(d)) is not None for d in names.distinct])
+    missing = ~known & ~out
+    return right, missing, out
+
+
+def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions:
+    """One model: missing rows out, values checked, and everything beside them taken along."""
+    rows = part.rows
+    _refuse_missing(rows, part)
+    used = np.flatnonzero(part.mine & ~rows.gone)
+    if not len(used):
+        raise InputError(f"No row of {part.name!r} has both a label and a probability.")
+    values, notes = _checked(reading, unit, rows, part)
+    left_out = int(part.mine.sum()) - len(used)
+    beside: dict[str, Any] = {
+        "name": part.name,
+        "row": (used + 1).astype(np.int64),
+        "n_excluded": left_out,
+        "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit)},
+        "groups": {g: _texts(table, g)[used] for g in reading.groups},
+        "ids": None if reading.id is None else _texts(table, reading.id)[used],
+    }
+    notes = (*table.notes, *reading.notes, *_left_out(rows, part, left_out), *notes, *_decimal_comma(table, unit))
+    weight = _weights(table, reading, ~rows.gone & part.mine)
+    weight = None if weight is None else weight[used]
+    if reading.form == "confidence":
+        return _top_label(values[used], rows, used, {**beside, "notes": notes, "sample_weight": weight}, part)
+    matrix = np.column_stack([complement(values), values]) if values.ndim == 1 else values
+    assert rows.label is not None
+    notes += _about_labels(rows, reading, matrix, used)
+    return Predictions.from_matrix(rows.label[used], matrix[used], rows.classes, notes=notes, weight=weight, **beside)
+
+
+def _refuse_missing(rows: _Rows, part: _Part) -> None:
+    if part.drop:
+        return
+    for what, absent in rows.missing.items():
+        found = absent & part.mine & ~rows.dropped
+        if found.any():
+            row = int(np.argmax(found)) + 1
+            raise InputError(
+                f"{int(found.sum()):,} of {int(part.mine.sum()):,} rows have no {what} "
+                f"(row {row}{' is the first' if found.sum() > 1 else ''}). "
+                "Leave such rows out with missing='drop' (--missing drop), or mend them.",
+                rule="no missing values",
+                row=row,
+            )
+
+
+def _left_out(rows: _Rows, part: _Part, count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    reasons = {**{f"without a {k}": v for k, v in rows.missing.items()}, "with a label that is left out": rows.dropped}
+    said = [f"{int((v & part.mine).sum()):,} {k}" for k, v in reasons.items() if (v & part.mine).any()]
+    return (f"{count:,} of {int(part.mine.sum()):,} rows left out: {listing(said, 4)}.",)
+
+
+def _checked(reading: Reading, unit: Unit, rows: _Rows, part: _Part) -> tuple[Numbers, tuple[str, ...]]:
+    """Probabilities of all rows; unused ones are set to a harmless value, so that messages keep the file's row numbers."""
+    unused = rows.gone | ~part.mine
+    values, notes = to_fractions(_filled(rows.values, unused, 1.0), reading.scale)
+    values = _filled(values, unused, 0.5 if values.ndim == 1 else 1 / values.shape[1])
+    values, clipped = _in_range(values, unit)
+    if clipped:
+        notes += (f"{clipped:,} values a hair outside [0, 1] (rounding noise) were set to the nearest end.",)
+    if values.ndim == 2:
+        count, largest = checked_row_sums(values)
+        if count:
+            rows_do = f"{count:,} {'row does' if count == 1 else 'rows do'}"
+            notes += (f"{rows_do} not add up to exactly 1 (largest difference {largest:.2g}); used as written.",)
+    return values, notes
+
+
+def _filled(values: Numbers, rows: Flags, value: float) -> Numbers:
+    """A copy with one value in some rows; the same array if there are none."""
+    if not rows.any():
+        return values
+    filled = values.copy()
+    filled[rows] = values.dtype.type(value)
+    return filled
+
+
+def _in_range(values: Numbers, unit: Unit) -> tuple[Numbers, int]:
+    """Checked probabilities; a fault names its column."""
+    try:
+        return checked_probabilities(values)
+    except InputError:
+        for column, one in zip(unit.columns, values.T if values.ndim == 2 else [values], strict=True):
+            checked_probabilities(one, f"values of column {column!r}")
+        raise
+
+
+def _top_label(confidence: Numbers, rows: _Rows, used: NDArray[np.intp], beside: dict[str, Any], part: _Part) -> Predictions:
+    """Confidences; with two classes of known polarity and nothing below ½ they give both probabilities."""
+    assert rows.correct is not None
+    positive = part.positive or (polarity(rows.classes) if len(rows.classes) == 2 else None)
+    if positive is not None and len(rows.classes) == 2 and rows.label is not None and rows.predicted is not None:
+        first = name_key(rows.classes[0]) == name_key(positive)
+        side = (rows.predicted[used] == (0 if first else 1)).astype(np.bool_)
+        if confidence.min() >= 0.5 and not (side & (confidence == 0.5)).any():
+            matrix = np.where(np.column_stack([~side, side]), confidence[:, None], complement(confidence)[:, None])
+            label = 1 - rows.label[used] if first else rows.label[used]
+            note = "With two classes, the confidence in the predicted one gives both probabilities."
+            classes = rows.classes[::-1] if first else rows.classes
+            kept = {k: v for k, v in beside.items() if k not in ("notes", "sample_weight")}
+            return Predictions.from_matrix(label, matrix, classes, notes=(*beside["notes"], note), weight=beside["sample_weight"], **kept)
+    names = np.array(rows.classes, dtype=object) if rows.classes else None
+    label_names = None if rows.label is None or names is None else names[rows.label[used]]
+    predicted_names = None if rows.predicted is None or names is None else names[rows.predicted[used]]
+    return Predictions.from_top_label(
+        confidence, rows.correct[used], label=label_names, predicted=predicted_names, classes=rows.classes or None, **beside
+    )
+
+
+def _about_labels(rows: _Rows, reading: Reading, matrix: Numbers, used: NDArray[np.intp]) -> tuple[str, ...]:
+    """Notes on a single class, and on a predicted column that the probabilities do not explain."""
+    assert rows.label is not None
+    notes: tuple[str, ...] = ()
+    first = rows.label[used[0]]
+    if (rows.label[used] == first).all():
+        notes = (f"Every label is {rows.classes[first]}; the figures say little about other outcomes.",)
+    if rows.predicted is not None:
+        known = rows.predicted[used] >= 0
+        differs = int((known & (np.argmax(matrix[used], axis=1) != rows.predicted[used])).sum())
+        if differs:
+            where = f"Column {reading.predicted!r} differs from the most probable class in {differs:,} rows"
+            notes += (f"{where} (another threshold, or ties); the most probable class is used.",)
+    return notes
+
+
+def _decimal_comma(table: Table, unit: Unit) -> tuple[str, ...]:
+    if any(table.column(c).numeric().comma for c in unit.columns):
+        return ("Numbers are written with a decimal comma.",)
+    return ()
+
+
+def _weights(table: Table, reading: Reading, used: Flags) -> NDArray[np.float64] | None:
+    if reading.weight is None:
+        return None
+    weight = _numbers(table, reading.weight).astype(np.float64)
+    return checked_weights(np.where(used, weight, 1.0), table.n_rows)
+
+
+def _texts(table: Table, column: str) -> NDArray[Any]:
+    """A column as texts, for groups and ids."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    array = table.column(column).array
+    if pt.is_nested(array.type):
+        raise InputError(f"Column {column!r} holds a list or a record in each cell, so it cannot group or identify rows.", column=column)
+    texts: NDArray[Any] = array.cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
+    return texts

@@ -1,0 +1,169 @@
+"""Columns that hold one class each: headers that are the label's values, alone or between a common beginning and end."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.checks import name_key, name_text, sorted_names
+from calibcore.io.evidence import Evidence
+from calibcore.io.scales import class_scale
+from calibcore.io.vocabulary import is_named, plain
+
+__all__ = ["ClassSet", "is_one_hot", "matching_sets", "stem_sets"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSet:
+    """Columns ``before + class + after``.
+
+    Attributes
+    ----------
+    before, after : str
+        What the headers have in common.
+    columns : dict of class name to column
+    complete : bool
+        Every value of the label has its column.
+    """
+
+    before: str
+    after: str
+    columns: dict[str, str]
+    complete: bool = True
+
+    @property
+    def says_probability(self) -> bool:
+        """Whether the common part of the headers is a word for probability."""
+        words = plain(self.before + self.after)
+        return any(w in words for w in ("prob", "pred")) or words in ("p", "ip")
+
+    def scale(self, evidence: Evidence) -> str | None:
+        """How the values are written; None if they are no probabilities of classes."""
+        return class_scale([evidence.column(c) for c in self.columns.values()], self.says_probability)
+
+
+def matching_sets(evidence: Evidence, values: Sequence[str], columns: Iterable[str]) -> list[ClassSet]:
+    """Sets of columns whose headers hold these values, the most complete ones; each has at least two columns."""
+    numeric = [c for c in columns if evidence.numeric(c)]
+    found = [s for pair in _affixes(values, numeric) if (s := _set(evidence, *pair, values, numeric)) is not None]
+    found = [s for s in found if not is_one_hot(evidence, list(s.columns.values()))]
+    most = max((_matched(s, values) for s in found), default=0)
+    best = [s for s in found if _matched(s, values) == most]
+    # "p_" + 1 and "p_1" + "" can share columns: the set with more columns is the real one
+    kept: list[ClassSet] = []
+    for s in sorted(best, key=lambda s: -len(s.columns)):
+        if not any(set(s.columns.values()) & set(k.columns.values()) for k in kept):
+            kept.append(s)
+    return sorted(kept, key=lambda s: numeric.index(next(iter(s.columns.values()))))
+
+
+def _matched(found: ClassSet, values: Sequence[str]) -> int:
+    keys = {name_key(c) for c in found.columns}
+    return sum(name_key(v) in keys for v in values)
+
+
+def _affixes(values: Sequence[str], columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Beginnings and ends that are left when one of the first values is cut out of a header."""
+    pairs: dict[tuple[str, str], int] = {}
+    for text in dict.fromkeys(t for v in values[:3] for t in (v, name_text(_number(v)))):
+        for column in columns:
+            at = column.find(text) if text else -1
+            while at >= 0:
+                pair = (column[:at], column[at + len(text) :])
+                pairs[pair] = pairs.get(pair, 0) + 1
+                at = column.find(text, at + 1)
+    return sorted(pairs, key=lambda p: -pairs[p])[:200]
+
+
+def _number(value: str) -> float | str:
+    key = name_key(value)
+    return key if isinstance(key, float) else value
+
+
+def _set(evidence: Evidence, before: str, after: str, values: Sequence[str], columns: Sequence[str]) -> ClassSet | None:
+    middles: dict[Hashable, tuple[str, str]] = {}
+    for column in columns:
+        if column.startswith(before) and column.endswith(after) and len(column) > len(before) + len(after):
+            middle = column[len(before) : len(column) - len(after)]
+            middles.setdefault(name_key(middle), (middle, column))
+    wanted = {name_key(v): v for v in values}
+    hits = [k for k in middles if k in wanted]
+    if len(hits) < min(2, len(middles)) or not hits or len(middles) < 2 or len(hits) * 2 < len(wanted):
+        return None
+    extra = _more_classes(evidence, middles, hits, named=bool(before or after))
+    chosen = {(wanted[k] if k in wanted else middles[k][0]): middles[k][1] for k in middles if k in wanted or k in extra}
+    if len(chosen) < 2:
+        return None
+    return ClassSet(
+        before, after, {n: chosen[n] for n in sorted_names(list(chosen))} if _plain_numbers(chosen) else chosen, len(hits) == len(wanted)
+    )
+
+
+def _plain_numbers(names: Iterable[str]) -> bool:
+    """Whether sorting keeps the names as they are (it turns 1.0 into 1)."""
+    return all(name_text(_number(n)) == n for n in names)
+
+
+def _more_classes(evidence: Evidence, middles: dict[Hashable, tuple[str, str]], hits: list[Hashable], *, named: bool) -> set[Hashable]:
+    """Classes that no row has: numbers beside numbers; other names if the rows add up to 1 only with them."""
+    others = [k for k in middles if k not in hits]
+    if all(isinstance(k, float) for k in hits):
+        return {k for k in others if isinstance(k, float) and k >= 0 and k.is_integer()}
+    if not named or not others:
+        return set()
+    alone = [evidence.column(middles[k][1]) for k in hits]
+    together = [evidence.column(middles[k][1]) for k in (*hits, *others)]
+    return set(others) if len(hits) < 2 or (_adds_up(together) and not _adds_up(alone)) else set()
+
+
+def _adds_up(columns: list) -> bool:  # type: ignore[type-arg]
+    matrix = np.column_stack([c.numeric().values for c in columns]).astype(np.float64)
+    matrix = matrix[~np.isnan(matrix).any(axis=1)]
+    slack = max(0.02, 0.006 * matrix.shape[1]) + 1e-9
+    return bool(len(matrix)) and float(np.mean(np.abs(matrix.sum(axis=1) - 1) <= slack)) >= 0.98
+
+
+def is_one_hot(evidence: Evidence, columns: Sequence[str]) -> bool:
+    """Whether columns hold 0 and 1 only, with a single 1 in each row: these are labels, not probabilities."""
+    matrix = np.column_stack([evidence.column(c).numeric().values for c in columns])
+    return bool(
+        np.isin(matrix, (0.0, 1.0)).all() and (matrix.sum(axis=1) == 1).all() and matrix.shape[0] > 1 and matrix.any(axis=0).sum() > 1
+    )
+
+
+def stem_sets(evidence: Evidence, columns: Iterable[str]) -> list[ClassSet]:
+    """Sets of columns with a common beginning (or none, for headers 0, 1, …) whose rows add up to 1."""
+    numeric = [c for c in columns if evidence.numeric(c)]
+    stems: dict[str, dict[str, str]] = {}
+    for column in numeric:
+        for stem in _stems(column):
+            stems.setdefault(stem, {})[column[len(stem) :]] = column
+    found = [
+        ClassSet(s, "", group) for s, group in stems.items() if len(group) >= 2 and (s or set(group) == {str(i) for i in range(len(group))})
+    ]
+    found = [
+        s
+        for s in found
+        if _adds_up([evidence.column(c) for c in s.columns.values()]) and not is_one_hot(evidence, list(s.columns.values()))
+    ]
+    kept: list[ClassSet] = []
+    for s in sorted(found, key=lambda s: (-len(s.columns), -len(s.before))):
+        if not any(set(s.columns.values()) & set(k.columns.values()) for k in kept):
+            kept.append(s)
+    return kept
+
+
+def _stems(column: str) -> list[str]:
+    """Beginnings that a header may share with its fellows: up to a separator, or up to its number."""
+    if column.isdigit():
+        return [""]
+    ends = [i + 1 for i, c in enumerate(column[:-1]) if c in "_. -(=:"]
+    digits = len(column) - len(column.rstrip("0123456789"))
+    stems = [column[:e] for e in ends] + ([column[:-digits]] if digits else [])
+    return [
+        s
+        for s in stems
+        if s and (is_named(s + "x", "probability") or plain(s) in ("p", "cal_p", "ip", "class", "pred") or "prob" in plain(s))
+    ]

@@ -1,0 +1,141 @@
+"""Which column holds the true class: by name, by what the probability is about, by elimination; else it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from calibcore.checks import listing, name_key
+from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.evidence import Evidence, question
+from calibcore.io.vocabulary import is_named, plain
+
+__all__ = ["find_label", "label_question", "named_labels", "no_label", "other_labels"]
+
+
+def named_labels(evidence: Evidence) -> list[str]:
+    """Columns that may be the label by name: usual names first; looser ones only where there are none."""
+    told = evidence.told("label")
+    if told is not None:
+        return [told] if told else []
+    fitting = [n for n in evidence.free if evidence.class_like(n)]
+    exact = [n for n in fitting if is_named(n, "label", exact=True)]
+    return evidence.different(exact or [n for n in fitting if is_named(n, "label")])
+
+
+def other_labels(evidence: Evidence, *used: str) -> list[str]:
+    """Columns without a telling name that could hold classes."""
+    free = [n for n in evidence.free if n not in used and not is_named(n, "group", exact=True)]
+    return [n for n in free if evidence.class_like(n) and len(evidence.values(n) or ()) > 1]
+
+
+def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], bool]) -> str:
+    """The label's column.
+
+    Parameters
+    ----------
+    used : tuple of str
+        Columns of probabilities or confidences.
+    fits : callable
+        Whether a column's values suit what the probabilities need.
+
+    Raises
+    ------
+    AmbiguousLayout
+        If several columns could be it, or one could but nothing says so.
+    InputError
+        If none can.
+    """
+    named = [n for n in named_labels(evidence) if n not in used]
+    fitting = [n for n in named if fits(n)] or named
+    if evidence.mapping.label or len(fitting) == 1:
+        return _first(evidence, fitting)
+    if fitting:
+        raise label_question(evidence, fitting, used)
+    about = [n for p in used for n in evidence.about(p)]
+    if len(set(about)) == 1:
+        return about[0]
+    others = [n for n in other_labels(evidence, *used) if fits(n)]
+    by_prediction = _like_prediction(evidence, others)
+    if by_prediction:
+        return by_prediction
+    if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used}:
+        return others[0]
+    if not others:
+        raise _scores(evidence, used) or no_label(evidence)
+    raise label_question(evidence, others, used)
+
+
+def _first(evidence: Evidence, names: list[str]) -> str:
+    if not names:
+        raise no_label(evidence)
+    return names[0]
+
+
+def _like_prediction(evidence: Evidence, others: list[str]) -> str | None:
+    """The only text column with the values of the predicted class, if there is one."""
+    if evidence.predicted is None:
+        return None
+    classes = {name_key(v) for v in evidence.values(evidence.predicted) or ()}
+    alike = [
+        n for n in others if len(classes) > 1 and {name_key(v) for v in evidence.values(n) or ()} == classes and not evidence.numeric(n)
+    ]
+    return alike[0] if len(alike) == 1 else None
+
+
+def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]) -> AmbiguousLayout:
+    """Asks which column is the label, the likeliest first."""
+    best = sorted(options, key=lambda n: (_looks_made(n), -_relation(evidence, n, used)))
+    shown = [f"{n} ({_values(evidence, n)})" for n in best[:4]]
+    text = (
+        f"Which column holds the true outcome? It could be {listing(shown, 4)}."
+        if len(best) > 1
+        else f"Does column {shown[0]} hold the true outcome?"
+    )
+    return AmbiguousLayout([question("label", text, best)])
+
+
+def _values(evidence: Evidence, name: str) -> str:
+    found = evidence.values(name) or ()
+    return listing(found, 3)
+
+
+def _looks_made(name: str) -> bool:
+    """Guesses and correctness flags have the look of a label and are none."""
+    return any(w in plain(name) for w in ("guess", "pred", "correct", "hat"))
+
+
+def _relation(evidence: Evidence, name: str, used: tuple[str, ...]) -> float:
+    """How far the probabilities differ between the two groups of a two-valued column: only to sort the offers."""
+    names = evidence.column(name).names()
+    first = next((u for u in used if evidence.numeric(u)), None)
+    if len(names.present()) != 2 or first is None:
+        return -1.0
+    mean = evidence.column(first).numeric().values
+    sides = [mean[(names.code == i) & ~np.isnan(mean)] for i in range(len(names.distinct)) if (names.code == i).any()]
+    means = [float(s.mean()) for s in sides if len(s)]
+    return max(means) - min(means) if len(means) > 1 else -1.0
+
+
+def _scores(evidence: Evidence, used: tuple[str, ...]) -> AmbiguousLayout | None:
+    """Offers score1 > score2 where two columns of whole numbers differ in such a way."""
+    whole = {plain(n): n for n in evidence.free if n not in used and evidence.numeric(n) and evidence.whole(n)}
+    pairs = [(whole[a], whole[b]) for a in whole if (b := _other_side(a)) in whole]
+    if not pairs:
+        return None
+    text = f"No column holds the outcome. Does {pairs[0][0]} > {pairs[0][1]} make it?"
+    return AmbiguousLayout([question("outcome", text, [f"{a} > {b}" for a, b in pairs])])
+
+
+def _other_side(name: str) -> str:
+    return f"{name[:-1]}2" if name.endswith("1") else name.replace("home", "away") if "home" in name else ""
+
+
+def no_label(evidence: Evidence) -> InputError:
+    """For files of predictions alone."""
+    return InputError(
+        "The file holds predictions but no column of labels, and a separate file of labels is not read yet. "
+        f"Add the labels as a column; the columns are {listing(evidence.names, 8)}.",
+        available=evidence.names,
+    )

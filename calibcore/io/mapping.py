@@ -1,0 +1,144 @@
+"""What a user says about a file's columns; whatever is left out is detected, whatever is given is never overridden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dictionary
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from calibcore.checks import listing
+from calibcore.errors import InputError
+
+__all__ = ["Mapping", "Scale"]
+
+Scale = Literal["fraction", "percent", "logit", "log-prob", "unnormalised"]
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "scale": ("fraction", "percent", "logit", "log-prob", "unnormalised"),
+    "missing": ("error", "drop"),
+    "columns_are": ("models", "classes", "labels"),
+}
+_COLUMNS = ("label", "predicted", "correct", "model", "weight", "id", "cluster", "time")
+Name = str | tuple[()] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Roles of a file's columns.
+
+    A field left None is detected, ``()`` means that there is none, and a given one is never overridden.  Questions of
+    `AmbiguousLayout` carry these field names as their ids.
+
+    Parameters
+    ----------
+    label : str, optional
+        Column of the true class.
+    predicted : str, optional
+        Column of the class that the model predicted.
+    confidence : str or tuple of str, optional
+        Column of the confidence in the predicted class; several are several models.
+    correct : str, optional
+        Column that says whether the prediction was right.
+    probabilities : dict of class name to column, str, or tuple of str, optional
+        One column a class; or the column of P(positive); or several columns, of which ``columns_are`` says what they are.
+    positive : str, optional
+        Name of the positive class of two.
+    model : str, optional
+        Column whose values name the model of each row.
+    weight : str, optional
+        Column of row weights; never used unless given.
+    id : str, optional
+        Column that identifies a row, for pairing models.
+    groups : tuple of str, optional
+        Columns whose values split the rows into groups.
+    cluster, time : str, optional
+        Columns of repeated subjects and of the order of rows.
+    scale : {"fraction", "percent", "logit", "log-prob", "unnormalised"}, optional
+        How the probabilities are written.
+    missing : {"error", "drop"}
+        What happens to rows without a label or a probability.
+    classes : tuple of str, optional
+        Class names in their order; for two, (other, positive).  Also names class columns whose headers do not.
+    drop_label : tuple of str, optional
+        Label values whose rows are left out.
+    pair : str, optional
+        How a separate file of labels is joined.
+    columns_are : {"models", "classes", "labels"}, optional
+        What several probability columns stand for.
+    outcome : str, optional
+        A comparison that makes the label, such as ``"score1 > score2"``.
+
+    Raises
+    ------
+    InputError
+        For a word that is not one of the choices.
+
+    Examples
+    --------
+    >>> Mapping(label="y", probabilities="p", scale="percent").scale
+    'percent'
+    """
+
+    label: Name = None
+    predicted: Name = None
+    confidence: str | tuple[str, ...] | None = None
+    correct: Name = None
+    probabilities: str | tuple[str, ...] | Dictionary[str, str] | None = None
+    positive: str | None = None
+    model: Name = None
+    weight: Name = None
+    id: Name = None
+    groups: tuple[str, ...] | None = None
+    cluster: Name = None
+    time: Name = None
+    scale: Scale | None = None
+    missing: Literal["error", "drop"] = "error"
+    classes: tuple[str, ...] | None = None
+    drop_label: tuple[str, ...] | None = None
+    pair: str | None = None
+    columns_are: Literal["models", "classes", "labels"] | None = None
+    outcome: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise InputError(f"{name} must be one of {listing(choices, 9)}; got {value!r}.", value=value, available=choices)
+        for name in ("groups", "classes", "drop_label"):
+            self._as_tuple(name)
+        for name in (*_COLUMNS, "confidence", "probabilities"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("positive",):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, str(getattr(self, name)))
+        if isinstance(self.probabilities, Dictionary):
+            object.__setattr__(self, "probabilities", {str(k): str(v) for k, v in self.probabilities.items()})
+
+    def _as_tuple(self, name: str) -> None:
+        value = getattr(self, name)
+        if value is not None:
+            values = (value,) if isinstance(value, str) else tuple(str(v) for v in value)
+            object.__setattr__(self, name, values)
+
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named."""
+        named: list[str] = []
+        for name in (*_COLUMNS, "confidence", "probabilities", "groups"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                named.append(value)
+            elif value:
+                named.extend(value.values() if isinstance(value, Dictionary) else value)
+        return tuple(named)
+
+    def settled(self, available: tuple[str, ...]) -> Mapping:
+        """The mapping with the answer "none" as ``()``, where no column has that name."""
+        changes: dict[str, Any] = {
+            n: () for n in (*_COLUMNS, "confidence", "probabilities") if getattr(self, n) == "none" and "none" not in available
+        }
+        return replace(self, **changes) if changes else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that were given, as plain data."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in plain.items()}

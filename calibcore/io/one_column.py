@@ -1,0 +1,284 @@
+"""One column of probabilities: of the positive class, or the confidence in the predicted class, or one column a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.checks import listing, name_key, name_text, sorted_names
+from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.confidences import ask_confidence, confidence_reading, given, is_probability_of, settled_scale, shares_values, sides_of
+from calibcore.io.evidence import Evidence, question
+from calibcore.io.labels import find_label, named_labels
+from calibcore.io.reading import Reading, Unit
+from calibcore.io.scales import to_fractions
+from calibcore.io.vocabulary import is_named, plain, polarity
+
+__all__ = ["positive_reading", "single_reading"]
+
+Floats = NDArray[np.floating[Any]]
+
+_ENOUGH = 20  # rows from which "no probability below one half" is telling
+
+
+def single_reading(e: Evidence) -> Reading:
+    """The last rule: whatever has a label and at least one column of probabilities."""
+    confidences = given(e.told("confidence"), e.named("confidence"))
+    probabilities = given(e.told("probabilities"), e.named("probability")) or ([] if confidences else _by_other_names(e))
+    if e.mapping.probabilities or e.mapping.confidence == ():
+        confidences, probabilities = [], probabilities or e.named("confidence")
+    elif e.mapping.confidence:
+        probabilities = []
+    if confidences and probabilities:
+        return _both(e, confidences, probabilities)
+    if confidences:
+        return confidence_reading(e, confidences)
+    if not probabilities:
+        raise _nothing(e)
+    return _of_probabilities(e, _plausible(e, probabilities))
+
+
+def _by_other_names(e: Evidence) -> list[str]:
+    """Logits by name; a prediction that is a fraction; the only fractions that are left."""
+    if e.mapping.probabilities == () or e.mapping.confidence:
+        return []
+    logits = [n for n in e.free if is_named(n, "logit") and e.numeric(n)]
+    fractions = [n for n in e.free if is_named(n, "predicted") and e.unit(n)]
+    if logits or fractions:
+        return fractions or logits
+    labels = named_labels(e)
+    units = [n for n in e.free if n not in labels and e.unit(n)]
+    alone = len(units) == 1 and all(n in labels or not e.numeric(n) for n in e.rest(*units))
+    if alone or not units:
+        return units
+    if e.mapping.columns_are == "models":
+        return units
+    text = f"Which column holds the probability? {listing(units, 5)} lie between 0 and 1 (one model each: --columns-are models)."
+    raise AmbiguousLayout([question("probabilities", text, units)])
+
+
+def _nothing(e: Evidence) -> InputError:
+    nested = [n for n in e.names if e.column(n).kind == "nested"]
+    if nested:
+        return InputError(
+            "No column of numbers looks like a probability, and lists or records in a cell "
+            f"(column {nested[0]!r}) are not read yet. Save one column per class.",
+            column=nested[0],
+        )
+    return e.no_column("probability")
+
+
+def _plausible(e: Evidence, columns: list[str]) -> list[str]:
+    """Without repetitions, and without raw scores where others lie in [0, 1]."""
+    columns = _different_numbers(e, columns)
+    if len(columns) < 2 or e.mapping.probabilities:
+        return columns
+    inside = [c for c in columns if e.unit(c)]
+    return inside or columns
+
+
+def _different_numbers(e: Evidence, columns: list[str]) -> list[str]:
+    kept: list[str] = []
+    for name in columns:
+        values = e.column(name).numeric().values
+        if not any(np.array_equal(values, e.column(k).numeric().values, equal_nan=True) for k in kept):
+            kept.append(name)
+    return kept
+
+
+def _both(e: Evidence, confidences: list[str], probabilities: list[str]) -> Reading:
+    """A confidence and a probability by name: the confidence needs a predicted class or a flag, else the probability counts."""
+    if e.predicted is None and e.correct is None:
+        return _of_probabilities(e, _plausible(e, probabilities))
+    text = (
+        f"Which column is to be judged? {listing(confidences, 3)} looks like the confidence in the "
+        f"predicted class, {listing(probabilities, 3)} like the probability of one class."
+    )
+    raise AmbiguousLayout([question("confidence", text, [*confidences, "none"])])
+
+
+def _of_probabilities(e: Evidence, columns: list[str]) -> Reading:
+    if len(columns) > 1:
+        return _models(e, columns)
+    (column,) = columns
+    if e.mapping.label is None and not named_labels(e) and e.correct and not e.about(column):
+        return confidence_reading(e, columns)
+    if e.predicted is None or e.mapping.confidence == () or (e.mapping.probabilities and e.mapping.positive):
+        return positive_reading(e, (column,))
+    return _with_prediction(e, column, e.predicted)
+
+
+def _models(e: Evidence, columns: list[str]) -> Reading:
+    """Several probabilities beside one label: models if their names are alike, else it is asked."""
+    if e.mapping.columns_are == "labels":
+        raise InputError(
+            f"Not every one of {listing(columns, 4)} has a 0/1 column that is named like "
+            "it. Name one label and one probability (--label, --prob)."
+        )
+    kinds = {_pattern(c) for c in columns}
+    asked = e.mapping.columns_are == "models" or isinstance(e.mapping.probabilities, tuple)
+    if not asked and (len(kinds) > 1 or _complementary(e, columns)):
+        raise AmbiguousLayout(
+            [
+                question(
+                    "columns_are",
+                    f"What do the columns {listing(columns, 5)} stand for: one model each, or one class each?",
+                    ["models", "classes"],
+                )
+            ]
+        )
+    if e.mapping.columns_are == "classes":
+        label = find_label(e, tuple(columns), e.class_like)
+        values = sorted_names(list(e.values(label) or ()))
+        raise AmbiguousLayout(
+            [question("classes", f"Which class does each of {listing(columns, 5)} stand for, in this order?", [",".join(values)])]
+        )
+    return positive_reading(e, tuple(columns))
+
+
+def _pattern(column: str) -> str:
+    """What the name of a probability has in common with its fellows."""
+    key = plain(column)
+    words = ("predprobs", "probability", "proba", "probs", "prob", "score", "risk")
+    word = next((w for w in words if w in key), key)
+    return f"{word}-" if key.startswith(word) else f"-{word}"
+
+
+def _complementary(e: Evidence, columns: list[str]) -> bool:
+    total = np.sum([e.column(c).numeric().values.astype(np.float64) for c in columns], axis=0)
+    return bool(np.nanmean(np.abs(total - 1) < 0.02) > 0.98)
+
+
+def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | None = None, label: str | None = None) -> Reading:
+    """Label + P(positive); several columns are several models."""
+    scales = {settled_scale(e, c) for c in columns}
+    if len(scales) > 1:
+        raise InputError(
+            f"Columns {listing(columns, 4)} are written on different scales ({listing(sorted(scales))}). Name one of them (--prob)."
+        )
+    scale = scales.pop()
+    label = label or find_label(e, columns, lambda n: e.class_like(n) and len(e.values(n) or ()) <= 2)
+    _confidence_instead(e, columns, scale)
+    classes = _two_classes(e, label, columns[0], positive)
+    units = tuple(Unit((c,), label, c if len(columns) > 1 else None) for c in columns)
+    layout = "label + P(positive)" if len(units) == 1 else "label + one P(positive) per model"
+    return Reading(layout, "positive", units, classes, scale, e.predicted)
+
+
+def _confidence_instead(e: Evidence, columns: tuple[str, ...], scale: str) -> None:
+    """Asks where no value is below one half and no predicted class tells what the column is."""
+    if (
+        e.mapping.probabilities
+        or e.mapping.confidence == ()
+        or e.predicted is not None
+        or e.table.n_rows < _ENOUGH
+        or scale not in ("fraction", "percent")
+    ):
+        return
+    values = to_fractions(e.column(columns[0]).numeric().values, scale)[0]
+    if len(columns) == 1 and np.nanmin(values) >= 0.5 and np.nanmax(values) > 0.5:
+        text = (
+            f"No value of column {columns[0]!r} is below 0.5. Is it the confidence in a "
+            "predicted class, or (none) the probability of the positive class?"
+        )
+        raise AmbiguousLayout([question("confidence", text, ["none", columns[0]])])
+
+
+def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> tuple[str, str]:
+    """(other, positive) for one column."""
+    values = list(e.values(label) or ())
+    positive = positive or e.mapping.positive
+    if len(values) > 2:
+        raise _too_many(label, column, values)
+    if e.mapping.classes and len(e.mapping.classes) == 2 and positive is None:
+        return e.mapping.classes[0], e.mapping.classes[1]
+    found = next((v for v in values if name_key(v) == name_key(positive)), positive) if positive else e.positive(values)
+    if found is None and {name_key(v) for v in values} == {0.0}:
+        found = "1"
+    if found is None:
+        raise _ask_positive(e, label, column, values)
+    if positive and len(values) == 2 and name_key(found) not in {name_key(v) for v in values}:
+        raise InputError(f"The positive class {found!r} is not one of the labels {listing(values)}.", value=found, available=tuple(values))
+    other = next((v for v in values if name_key(v) != name_key(found)), None)
+    return name_text(other if other is not None else _opposite(found)), name_text(found)
+
+
+def _opposite(name: str) -> str:
+    known = {"1": "0", "True": "False", "true": "false", "yes": "no", "Yes": "No", "YES": "NO"}
+    return known.get(name, "0" if name_key(name) == 1.0 else f"not {name}")
+
+
+def _too_many(label: str, column: str, values: Sequence[str]) -> InputError:
+    """More than two labels for one probability: asks about values that are no outcome, else refuses."""
+    pairs = [(a, b) for i, a in enumerate(values) for b in values[i + 1 :] if polarity([a, b]) is not None]
+    if pairs and len(values) <= 8:
+        odd = [v for v in values if v not in pairs[0]]
+        text = f"Column {label!r} holds {listing(odd)} beside {listing(pairs[0])}. Leave such rows out?"
+        return AmbiguousLayout([question("drop_label", text, [",".join(odd)])])
+    return InputError(
+        f"Column {label!r} has {len(values)} different values ({listing(values, 3)}), but column {column!r} gives only "
+        "one probability a row. Give one column per class, or the predicted class and its confidence.",
+        column=label,
+    )
+
+
+def _ask_positive(e: Evidence, label: str, column: str, values: list[str]) -> AmbiguousLayout:
+    """Offers the class whose rows have the higher mean probability."""
+    names, numbers = e.column(label).names(), e.column(column).numeric().values
+    known = {name_key(d): i for i, d in enumerate(names.distinct)}
+    means = {v: _mean(numbers[names.code == known[name_key(v)]]) for v in values}
+    best = sorted(values, key=lambda v: -means[v])
+    text = f"Column {label!r} has the values {listing([repr(v) for v in values])}. Which one does the probability ({column!r}) refer to?"
+    return AmbiguousLayout([question("positive", text, best)])
+
+
+def _mean(values: Floats) -> float:
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _with_prediction(e: Evidence, column: str, predicted: str) -> Reading:
+    """A probability beside a predicted class: P(c) if it is above its threshold exactly where c is predicted, else a confidence."""
+    scale = settled_scale(e, column)
+    label = find_label(e, (column,), shares_values(e, predicted))
+    known = {name_key(v): v for n in (label, predicted) for v in e.values(n) or ()}
+    if len(known) > 2:
+        return _many_classes(e, column, len(known))
+    values = to_fractions(e.column(column).numeric().values, scale)[0]
+    sides = sides_of(e, predicted, values)
+    if len(sides) < 2:
+        return _one_prediction(e, column, values)
+    of = [c for c in sides if is_probability_of(sides, c)]
+    if of and not e.mapping.confidence:
+        return positive_reading(e, (column,), positive=of[0], label=label)
+    if np.nanmin(values) >= 0.5:
+        return confidence_reading(e, [column])
+    raise ask_confidence(
+        column,
+        f"Column {column!r} agrees with {predicted!r} neither as the probability of one class nor as the confidence in "
+        "the predicted one. Is it a confidence, or (none) the probability of the positive class?",
+    )
+
+
+def _many_classes(e: Evidence, column: str, k: int) -> Reading:
+    """With three or more classes one column can only be a confidence; below 1/K it is not that of the largest."""
+    if is_named(column, "confidence") or float(np.nanmin(e.column(column).numeric().values)) >= 1 / k - 1e-9 or e.mapping.confidence:
+        return confidence_reading(e, [column])
+    raise ask_confidence(
+        column,
+        f"Column {column!r} falls below 1/{k}, less than the largest of {k} "
+        "probabilities can be. Is it the confidence in the predicted class?",
+    )
+
+
+def _one_prediction(e: Evidence, column: str, values: Floats) -> Reading:
+    if np.nanmin(values) < 0.5:
+        return positive_reading(e, (column,))
+    raise ask_confidence(
+        column,
+        f"Only one class is ever predicted, so column {column!r} could be the confidence in "
+        "it, or (none) the probability of the positive class. Which is it?",
+    )

@@ -1,0 +1,56 @@
+"""A label that two columns make by comparison, such as score1 > score2."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from calibcore.errors import InputError
+from calibcore.io.columns import Column, Table
+from calibcore.io.mapping import Mapping
+
+__all__ = ["with_outcome"]
+
+_SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+
+
+def with_outcome(table: Table, mapping: Mapping) -> tuple[Table, Mapping]:
+    """The table with a true/false column for ``mapping.outcome``, and the mapping that names it as the label."""
+    if mapping.outcome is None:
+        return table, mapping
+    found = re.fullmatch(r"\s*(.+?)\s*(>=|<=|>|<)\s*(.+?)\s*", mapping.outcome)
+    if not found:
+        raise InputError(
+            f"The outcome {mapping.outcome!r} is no comparison. Write it like 'score1 > score2' or 'rain > 0.2'.", value=mapping.outcome
+        )
+    left, sign, right = found.groups()
+    name = f"{left} {sign} {right}"
+    derived = Column(name, "flag", lambda: _compared(_numbers(table, left), sign, _numbers(table, right)))
+    columns = {**table.columns, name: derived}
+    return replace(table, columns=columns), replace(mapping, label=name, outcome=None)
+
+
+def _numbers(table: Table, name: str) -> Any:
+    if name not in table.columns:
+        try:
+            return np.full(table.n_rows, float(name))
+        except ValueError:
+            pass
+    numeric = table.column(name).numeric()
+    if numeric.bad_row is not None:
+        raise InputError(
+            f"Row {numeric.bad_row} of column {name!r} is {numeric.bad_text!r}, not a number, so the outcome cannot be told.",
+            row=numeric.bad_row,
+            column=name,
+        )
+    return numeric.values
+
+
+def _compared(left: Any, sign: str, right: Any) -> Any:
+    import pyarrow as pa
+
+    missing = np.isnan(left) | np.isnan(right)
+    return pa.array(_SIGNS[sign](left, right), mask=missing)

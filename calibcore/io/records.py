@@ -1,0 +1,100 @@
+"""JSON Lines: one record a line → a table with a typed column for each key."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from calibcore.errors import InputError
+from calibcore.io.columns import Table, as_table
+from calibcore.io.text import decoded
+
+__all__ = ["looks_like_records", "read_records"]
+
+
+def looks_like_records(data: bytes) -> bool:
+    """Whether the first sign is that of JSON."""
+    start = data[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")
+    follows = start[1:].lstrip(b"\x00 \t\r\n")[:1]
+    return (start[:1] == b"{" and follows in (b'"', b"}")) or (start[:1] == b"[" and follows in (b"{", b"[", b"]"))
+
+
+def read_records(data: bytes, name: str, *, complete: bool = True) -> Table:
+    """A table from JSON Lines.
+
+    Raises
+    ------
+    InputError
+        If a line is no JSON object, or the text is a JSON document of another shape.
+    """
+    source = decoded(data, complete=complete)
+    lines = source.whole.replace("\r\n", "\n").split("\n")
+    numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip()]
+    records = [_record(line, number, first=number == numbered[0][0]) for number, line in numbered]
+    if len(records) == 1 and any(isinstance(v, (list, dict)) for v in records[0].values()):
+        raise InputError(
+            "This is one JSON document with lists inside; only JSON Lines (one object a line) is read yet. Save it as JSON Lines or CSV."
+        )
+    columns: dict[str, list[Any]] = {}
+    for row, record in enumerate(records):
+        for key, value in record.items():
+            columns.setdefault(key, [None] * len(records))[row] = value
+    if not columns:
+        raise InputError("The file has no data rows.")
+    arrow = _arrow(columns)
+    rows = len(records) if complete else None
+    return as_table(arrow, name, format="JSON Lines", encoding=source.encoding, notes=source.notes, complete=complete, rows_in_file=rows)
+
+
+def _record(line: str, number: int, *, first: bool) -> dict[str, Any]:
+    try:
+        record = json.loads(line, object_pairs_hook=_once if first else None)
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        if first:
+            raise InputError(
+                "This is a JSON document of several lines, or damaged JSON; only JSON Lines "
+                "(one object a line) is read yet. Save it as JSON Lines or CSV."
+            ) from None
+        raise InputError(f'Line {number} is not valid JSON. Each line must be one object, such as {{"label": 1, "p": 0.8}}.') from None
+    if not isinstance(record, dict):
+        what = "a JSON array" if isinstance(record, list) else "no JSON object"
+        raise InputError(f"Line {number} is {what}; only JSON Lines (one object a line) is read yet. Save it as JSON Lines or CSV.")
+    return record
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [k for k, _ in pairs]
+        twice = next(k for k in keys if keys.count(k) > 1)
+        raise InputError(f"Two columns are called {twice}. Rename one of them.", column=twice)
+    return record
+
+
+def _arrow(columns: dict[str, list[Any]]) -> Any:
+    import pyarrow as pa
+
+    return pa.table([_column(values) for values in columns.values()], names=[_clean(k) for k in columns])
+
+
+def _column(values: list[Any]) -> Any:
+    """A typed array; a column of several types is kept as text."""
+    import pyarrow as pa
+
+    types = {type(v) for v in values if v is not None}
+    if types & {list, dict}:
+        return pa.array([[_clean(json.dumps(v))] if v is not None else None for v in values], type=pa.list_(pa.string()))
+    if types <= {bool} and types:
+        return pa.array(values, type=pa.bool_())
+    if types == {int} and all(v is None or -(2**63) <= v < 2**63 for v in values):
+        return pa.array(values, type=pa.int64())
+    if types == {float} or (types == {int, float} and all(v is None or not abs(v) >= 2**53 for v in values)):
+        return pa.array([None if v is None else float(v) for v in values], type=pa.float64())
+    return pa.array([None if v is None else _clean(str(v)) for v in values], type=pa.string())
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can hold: a half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()

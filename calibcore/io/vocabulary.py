@@ -1,0 +1,143 @@
+"""The names that people give to labels, predictions and probabilities, and the words that say which class is positive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from calibcore.checks import name_key
+
+__all__ = ["bare", "is_named", "plain", "polarity", "role_words", "wrong_or_right"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EXACT: dict[str, frozenset[str]] = {
+    "label": _words(
+        "y_true true_label label_true truelabel actual actual_label actual_class ground_truth groundtruth gold gold_label truth true_class"
+        " obs observed target targets label labels y outcome label_value correct_answer answer from resolution ftr class y_test"
+        " class_label"
+    ),
+    "predicted": _words(
+        "y_pred y_hat yhat pred pred_label label_pred predicted predicted_label predictedlabel predicted_class prediction predictions"
+        " prediction_label pred_class predict response guess scored_labels into bestanswer extracted_answer picked pgr_1 em_classification"
+        " y_predicted"
+    ),
+    "probability": _words(
+        "y_prob y_proba y_probs y_score prob probs proba probability p p1 p_1 prob_1 prob1 proba_1 score predicted_probability"
+        " predicted_prob predicted_proba pred_proba pred_prob y_pred_proba y_pred_prob risk predicted_risk pd pop frcst forecast"
+        " pre_1 scored_probabilities em_eventprobability probability_yes estimated_probabilities"
+    ),
+    "confidence": _words(
+        "confidence conf confidences prediction_score max_prob max_probability top_prob msp confidence_level em_probability"
+    ),
+    "correct": _words("correct is_correct hit tp acc accuracy grade prediction_correct"),
+    "model": _words("model model_name model_id model_version version method experiment_name forecaster_username"),
+    "weight": _words("weight weights sample_weight case_weight wt ead exposure"),
+    "group": _words("group fold split resample type_of_set dataset site hospital race sex gender category subgroup region"),
+    "ignore": _words("inst# rowindex row config rawprediction threshold positive_class prediction_status warn timestamp"),
+    "logit": _words("logit logits log_odds logodds margin decision_function raw_score decision"),
+}
+_PATTERN: dict[str, str] = {
+    "label": r".*_outcome|.*_won|.*_flag|rlz.*",
+    "predicted": r"prediction\(.*\)|prediction_\(.*\)",
+    "probability": r".*_(prob|proba|probs|probability)|(prob|proba|probability)_.*|.*predprobs.*|p\(.+\)|prob\d+|.*prob\d+",
+    "confidence": r".*_confidence",
+    "correct": r".*_correct",
+    "id": r"id|.*_id|id_.*|ids|.*_ids|uid|guid|uuid|key|index|case|row|sample|sample_name|image|image_path|img|file|filename|file_name"
+    r"|path|name|subject|patient|inst#|question_id|visit|.*_number",
+    "time": r".*date.*|.*time.*|.*timestamp.*|ts|year|month|day",
+    "logit": r"logits?_.*|.*_logits?|.*_margin",
+    "percent": r".*percent.*|.*pct.*|.*%.*",
+}
+_INDEX = r"|unnamed: \d+|__index_level_\d+__|\(column \d+\)"
+_PROBABILITY_WORDS = (
+    r"^(?:predicted|pred|y|est)?_?(?:probability|proba|probs|prob|p|pr|score)_?(?:of|pred)?_"
+    r"|_(?:predicted_)?(?:probability|proba|probs|prob|predprobs|score|risk)$|predprobs.*$"
+)
+_POSITIVE = _words("true t yes y 1 pos positive event default defaulted death dead died")
+_NEGATIVE = _words(
+    "false f no n 0 neg negative nonevent non_event no_event none_event nondefault non_default no_default not_default"
+    " alive survived censored"
+)
+_RIGHT = _words("1 1.0 true t yes y correct right c pass")
+_WRONG = _words("0 0.0 false f no n incorrect wrong i fail")
+
+
+def plain(name: str) -> str:
+    """A name for comparing: lower case, blanks, dots and dashes as ``_``, none at the ends."""
+    return re.sub(r"[ .\-]", "_", name.strip().lower()).strip("_")
+
+
+def is_named(name: str, role: str, *, exact: bool = False) -> bool:
+    """Whether a column's name is one that people use for a role; ``exact`` leaves the looser patterns out."""
+    key = plain(name)
+    if role == "index":
+        return re.fullmatch(_INDEX, name.strip().lower()) is not None
+    if key in _EXACT.get(role, ()):
+        return True
+    if role == "id" and re.search(r"[a-z]I[dD]$", name.strip()):  # PassengerId
+        return True
+    return not exact and role in _PATTERN and re.fullmatch(_PATTERN[role], key) is not None
+
+
+def role_words(role: str) -> tuple[str, ...]:
+    """Some usual names of a role, for messages."""
+    return {"label": ("label", "y_true", "target"), "probability": ("probability", "y_prob", "score")}.get(role, (role,))
+
+
+def bare(name: str) -> str:
+    """What a probability column is about: "fraud" of ``fraud_probability``, "gbm" of ``prob_gbm``."""
+    key = plain(name)
+    stripped = re.sub(_PROBABILITY_WORDS, "", key)
+    return stripped.strip("_")
+
+
+def polarity(names: Sequence[str]) -> str | None:
+    """The positive one of one or two class names, if the words say so: yes of yes/no, 1 of 0/1 and −1/1."""
+    words = {n: _word(n) for n in names}
+    if len(names) == 1:
+        return next((n for n, w in words.items() if w in _POSITIVE), None)
+    if len(names) != 2:
+        return None
+    first, second = names
+    if {name_key(n) for n in names} == {-1.0, 1.0}:
+        return next(n for n in names if name_key(n) == 1.0)
+    for yes, no in ((first, second), (second, first)):
+        affirmed = words[yes] in _POSITIVE and words[no] in _NEGATIVE
+        if affirmed or words[no] in _negations(words[yes]) or _same_but_sign(words[yes], words[no]):
+            return yes
+    return None
+
+
+def _word(name: str) -> str:
+    key = name_key(name)
+    return str(int(key)) if isinstance(key, float) and key.is_integer() else plain(name).replace("'", "")
+
+
+def _negations(word: str) -> set[str]:
+    return {p + word for p in ("not_", "no_", "non_", "non", "un")}
+
+
+def _same_but_sign(yes: str, no: str) -> bool:
+    """tested_positive / tested_negative: equal but for the last or first word."""
+    for cut in (str.rpartition, str.partition):
+        a, b = cut(yes, "_"), cut(no, "_")
+        word, rest = (2, 0) if cut is str.rpartition else (0, 2)
+        if (
+            a[1]
+            and b[1]
+            and a[rest] == b[rest]
+            and a[word] in ("positive", "pos", "true", "yes")
+            and b[word] in ("negative", "neg", "false", "no")
+        ):
+            return True
+    return False
+
+
+def wrong_or_right(name: str) -> bool | None:
+    """True for words that mean right (1, true, Correct, C), False for wrong (0, Wrong, I), None for others."""
+    word = name.strip().casefold()
+    return True if word in _RIGHT else False if word in _WRONG else None
