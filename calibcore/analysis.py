@@ -299,7 +299,8 @@ def _source_notes(source: Predictions | Profile) -> tuple[str, ...]:
     notes = list(source.notes)
     if source.n_tied:
         notes.append(
-            f"{rows_text(source.n_tied)} share the largest probability between classes; the first class in class order counts as predicted."
+            f"{rows_text(source.n_tied)} {'shares' if source.n_tied == 1 else 'share'} the largest probability between classes; "
+            "the first class in class order counts as predicted."
         )
     if source.label is not None and source.n > 1 and np.count_nonzero(source.label_counts) == 1:
         notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")

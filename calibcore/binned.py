@@ -11,6 +11,7 @@ from scipy import special
 
 from calibcore.errors import InputError
 from calibcore.partition import Closed, Partition, SharedTies, Strategy
+from calibcore.summation import split
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,8 +196,10 @@ def bin_rows(
     m = partition.n_bins
     count = np.bincount(index, minlength=m)
 
-    def per_bin(weights: NDArray[Any]) -> FloatArray:
-        return np.bincount(index, weights=weights, minlength=m).astype(np.float64)
+    def per_bin(values: NDArray[Any]) -> FloatArray:
+        parts = split(values.astype(np.float64)) if values.dtype.kind == "f" else (values,)
+        sums: FloatArray = np.array([np.bincount(index, weights=p, minlength=m) for p in parts], dtype=np.float64)
+        return np.asarray(sums.sum(axis=0))
 
     if weight is None:
         return bin_sums(partition, count, count, per_bin(value), per_bin(correct), count)
@@ -273,5 +276,5 @@ def _binomial_quantile(q: float, n: FloatArray, p: FloatArray) -> FloatArray:
     k = np.clip(np.ceil(special.bdtrik(q, n, inner)), 0.0, n)
     k = np.nan_to_num(k)
     lower = np.maximum(k - 1, 0.0)
-    k = np.where(special.bdtr(lower, n, inner) >= q, lower, k)
+    k = np.where(special.bdtr(lower, n.astype(np.int64), inner) >= q, lower, k)
     return np.where(certain, n * safe, k)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore.errors import InputError
 
 __all__ = [
+    "as_column",
     "checked_flags",
     "checked_labels",
     "checked_probabilities",
@@ -40,11 +41,17 @@ def name_text(name: Any) -> str:
 def name_key(name: Any) -> Hashable:
     """What two names share when they mean the same class: the same text, or the same number."""
     text = name_text(name).strip()
-    try:
-        number = float(text) if "_" not in text else float("nan")
-    except ValueError:
+    if "_" in text:  # Python would read 1_0 as ten
         return text
-    return number if np.isfinite(number) else text
+    for number_type in (int, float):
+        try:
+            number = number_type(text)
+            break
+        except ValueError:
+            continue
+    else:
+        return text
+    return number if isinstance(number, int) or np.isfinite(number) else text
 
 
 def sorted_names(names: Sequence[Any]) -> list[str]:
@@ -52,7 +59,7 @@ def sorted_names(names: Sequence[Any]) -> list[str]:
 
     def order(name: str) -> tuple[int, float, str]:
         key = name_key(name)
-        return (0, key, name) if isinstance(key, float) else (1, 0.0, name)
+        return (0, key, name) if isinstance(key, (int, float)) else (1, 0.0, name)
 
     return sorted({name_text(n) for n in names}, key=order)
 
@@ -119,10 +126,35 @@ def _by_row(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return mask if mask.ndim == 1 else np.asarray(mask.any(axis=1))
 
 
+def _as_array(values: Any, what: str) -> Numbers:
+    """Anything that converts to an array, with masked values as missing, in this machine's byte order."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values, np.nan) if values.dtype.kind == "f" else np.ma.filled(values.astype(object), None)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        raise InputError(f"{what.capitalize()} have rows of unequal length.") from None
+    if array.ndim == 0:
+        raise InputError(f"{what.capitalize()} must be a list or an array, not {type(values).__name__}.")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def as_column(values: Any, what: str) -> Numbers:
+    """``values`` as an array of shape (n,), or an InputError."""
+    array = _as_array(values, what)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"{what.capitalize()} need one value a row, shape (n,); these have shape {array.shape}.")
+    return array
+
+
 def _as_floats(values: Any, what: str) -> Numbers:
-    array = np.asarray(values)
+    array = _as_array(values, what)
     if array.dtype.kind == "f" and array.dtype.itemsize in _TOLERANCE:
         return array
+    if array.dtype.kind in "cmM":
+        raise InputError(f"{what.capitalize()} must be real numbers, not {array.dtype.name}.")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError):
@@ -161,7 +193,9 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     weight = _as_floats(sample_weight, "weights").astype(np.float64)
     if weight.shape != (n,):
         raise InputError(f"There are {weight.size:,} weights for {n:,} rows.")
-    for bad, text in ((~np.isfinite(weight), "missing or infinite"), (weight < 0, "negative"), (weight > 1e100, "above 1e100")):
+    extreme = (weight > 1e100) | ((weight > 0) & (weight < 1e-100))  # their squares must stay numbers
+    texts = ("missing or infinite", "negative", "beyond 1e-100 to 1e100; multiply all by a constant")
+    for bad, text in zip((~np.isfinite(weight), weight < 0, extreme), texts, strict=True):
         if bad.any():
             row = int(np.argmax(bad)) + 1
             raise InputError(f"The weight in row {row} is {text}.", value=float(weight[row - 1]), row=row)
@@ -172,9 +206,7 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
 
 def checked_flags(values: Any, what: str) -> NDArray[np.bool_]:
     """0/1, booleans or −1/1 as booleans, shape (n,)."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(f"{what.capitalize()} need shape (n,); got {array.ndim} dimensions.")
+    array = as_column(values, what)
     if array.dtype == np.bool_:
         return array
     try:
@@ -200,9 +232,7 @@ def checked_flags(values: Any, what: str) -> NDArray[np.bool_]:
 
 def checked_labels(y_true: Any, classes: Sequence[str], what: str = "label") -> NDArray[np.intp]:
     """The index in ``classes`` of each label, shape (n,); names match as text or as equal numbers."""
-    array = np.asarray(y_true)
-    if array.ndim != 1:
-        raise InputError(f"{what.capitalize()}s need shape (n,); got {array.ndim} dimensions.")
+    array = as_column(y_true, f"{what}s")
     known: dict[Hashable, int] = {}
     for index, name in enumerate(classes):
         if known.setdefault(name_key(name), index) != index:
@@ -215,7 +245,7 @@ def checked_labels(y_true: Any, classes: Sequence[str], what: str = "label") -> 
         bad = array[row]
         if _is_missing(bad):
             missing = found == -2
-            raise InputError(f"{int(missing.sum()):,} of {len(array):,} {what}s missing (row {row + 1}). {_MISSING_HELP}.", row=row + 1)
+            raise InputError(f"{int(missing.sum()):,} of {len(array):,} {what}s missing ({_rows(missing)}). {_MISSING_HELP}.", row=row + 1)
         known_names = listing(list(classes), 10)
         raise InputError(
             f"{what.capitalize()} {name_text(bad)!r} (row {row + 1}) has no probability column; the classes are {known_names}.",
@@ -231,7 +261,9 @@ def _code(name: Any, known: dict[Hashable, int]) -> int:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}  # pandas' own, without importing pandas
 
 
 def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
@@ -241,35 +273,27 @@ def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
         return distinct.tolist(), inverse
     order: dict[Any, int] = {}
     nan = object()
-    inverse = np.fromiter(
-        (order.setdefault(nan if _is_missing(v) else v, len(order)) for v in array.tolist()), dtype=np.intp, count=len(array)
-    )
+    values = [nan if _is_missing(v) else v for v in array.tolist()]
+    try:
+        inverse = np.fromiter((order.setdefault(v, len(order)) for v in values), dtype=np.intp, count=len(values))
+    except TypeError:
+        raise InputError("Labels must be names or numbers, one a row, not lists or records.") from None
     return [None if k is nan else k for k in order], inverse
 
 
 def distinct_labels(y_true: Any) -> list[Any]:
     """The different labels that occur, without missing ones."""
-    return [d for d in _unique(np.asarray(y_true))[0] if not _is_missing(d)]
+    return [d for d in _unique(as_column(y_true, "labels"))[0] if not _is_missing(d)]
 
 
 def complement(p: Numbers) -> Numbers:
-    """P(other) for P(positive): 1 − p as a person would write it.
+    """P(other) for P(positive), shape as ``p``: 1 − p as a person would write it.
 
-    1 − p rounded to 15 significant digits (float32: 7) if that rounds back to p, else 1 − p: 0.18 gives 0.82, not
+    1 − p rounded to 15 decimals (float32: 7) if that rounds back to p, else 1 − p: 0.18 gives 0.82, not
     0.8200000000000001, which would fall into another bin.
     """
-    digits = _DIGITS[p.dtype.itemsize]
-    other = p.dtype.type(1) - p
-    rounded = _significant(other, digits)
-    back = _significant(p.dtype.type(1) - rounded, digits)
-    return np.where(back == p, rounded, other)
-
-
-def _significant(values: Numbers, digits: int) -> Numbers:
-    """Rounded to significant digits, as the nearest double (float) to that decimal."""
-    wide = values.astype(np.float64)
-    with np.errstate(divide="ignore"):
-        places = digits - 1 - np.floor(np.log10(np.abs(wide)))
-    safe = np.isfinite(places) & (places <= 22)  # powers of ten up to 10²² are exact doubles
-    power = 10.0 ** np.where(safe, places, 0.0)
-    return np.where(safe, np.rint(wide * power) / power, wide).astype(values.dtype)
+    wide = p.astype(np.float64)
+    power = 10.0 ** _DIGITS[p.dtype.itemsize]
+    rounded = np.rint((1.0 - wide) * power) / power
+    back = (np.rint((1.0 - rounded) * power) / power).astype(p.dtype)
+    return np.where(back == p, rounded, 1.0 - wide).astype(p.dtype)

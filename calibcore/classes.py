@@ -22,8 +22,10 @@ def binary_names(y_true: Any, classes: Sequence[Any] | None, positive: Any) -> l
         names = [name_text(c) for c in classes]
         if len(names) != 2:
             raise InputError(f"One column of P(positive) needs two classes (other, positive), not {len(names)}.", value=names)
-        if positive is not None and name_key(positive) == name_key(names[0]):
-            names.reverse()
+        if positive is not None:
+            if name_key(positive) not in {name_key(n) for n in names}:
+                raise InputError(f"The positive class {positive!r} is not one of {listing(names)}.", value=positive, available=tuple(names))
+            names.sort(key=lambda n: name_key(n) == name_key(positive))
         return names
     found = distinct_labels(y_true)
     keys = {name_key(d) for d in found}

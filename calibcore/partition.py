@@ -57,8 +57,7 @@ class Partition:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", _checked_edges(self.edges))
-        if self.closed not in ("right", "left"):
-            raise InputError(f"closed must be 'right' or 'left', got {self.closed!r}.", value=self.closed)
+        checked_options(closed=self.closed)
         if not self.requested:
             object.__setattr__(self, "requested", self.n_bins)
 
@@ -106,8 +105,7 @@ class Partition:
         ⌊n/M⌋ or ⌈n/M⌉ rows.  The answer is the same for every order of the rows.
         """
         m = checked_bins(n_bins)
-        if ties not in ("together", "share"):
-            raise InputError(f"ties must be 'together' or 'share', got {ties!r}.", value=ties)
+        checked_options(ties=ties)
         ranks, cells = _quantile_cells(profile.weight_upto, m)
         upper = np.asarray(profile.value, dtype=np.float64)[cells]
         if ties == "share":
@@ -185,6 +183,13 @@ class SharedTies:
         if len(values) != round(float(self.positions[-1])):
             raise InputError("Bins with shared ties belong to the profile they were made from; use ties='together' to freeze edges.")
         return self.positions
+
+
+def checked_options(*, closed: str = "right", ties: str = "together") -> None:
+    """InputError unless these are options that exist."""
+    for name, value, allowed in (("closed", closed, ("right", "left")), ("ties", ties, ("together", "share"))):
+        if value not in allowed:
+            raise InputError(f"{name} must be {allowed[0]!r} or {allowed[1]!r}, got {value!r}.", value=value, available=allowed)
 
 
 def checked_bins(n_bins: Any) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.checks import (
+    as_column,
     checked_flags,
     checked_labels,
     checked_probabilities,
@@ -26,12 +27,11 @@ from calibcore.checks import (
 )
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
 from calibcore.errors import InputError
-from calibcore.profile import Profile, Task, Totals
+from calibcore.profile import CLIP, Profile, Task, Totals
 from calibcore.summation import total
 
-__all__ = ["CLIP", "Predictions"]
+__all__ = ["Predictions"]
 
-CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 Numbers = NDArray[Any]
 T = TypeVar("T")
 
@@ -87,6 +87,12 @@ class Predictions:
     notes: tuple[str, ...] = ()
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids")
+        for array in (*(getattr(self, n) for n in names), *self.groups.values()):
+            if array is not None:
+                array.flags.writeable = False
+
     @classmethod
     def from_arrays(  # noqa: PLR0913 - what rows can carry
         cls,
@@ -133,6 +139,7 @@ class Predictions:
         probabilities, clipped = checked_probabilities(y_prob)
         if probabilities.ndim == 2 and probabilities.shape[1] == 1:
             probabilities = probabilities[:, 0]
+        y_true = as_column(y_true, "labels")
         same_length(y_true, len(probabilities), "labels")
         if probabilities.ndim == 1:
             names = binary_names(y_true, classes, positive)
@@ -141,7 +148,7 @@ class Predictions:
         else:
             names, label = named_labels(y_true, probabilities.shape[1], classes)
             sums = checked_row_sums(probabilities)
-            matrix, names, label = positive_last(probabilities, names, label, positive)
+            matrix, names, label = positive_last(probabilities.copy(), names, label, positive)
         return cls.from_matrix(
             label,
             matrix,
@@ -183,8 +190,8 @@ class Predictions:
             label,
             predicted,
             None if weight is None else checked_weights(weight, len(label)),
-            None if ids is None else np.asarray(ids),
-            {k: np.asarray(v) for k, v in (groups or {}).items()},
+            None if ids is None else np.array(ids),
+            {k: np.array(v) for k, v in (groups or {}).items()},
             _tied(matrix, confidence),
             n_excluded,
             dict(source or {}),
@@ -231,22 +238,24 @@ class Predictions:
         if values.ndim == 2:
             raise InputError(f"Confidences need one number a row, not {values.shape[1]}.")
         right = checked_flags(correct, "outcomes (correct or not)")
-        same_length(right, len(values), "outcomes")
+        for what, side in (("outcomes", right), ("labels", label), ("predicted classes", predicted)):
+            if side is not None:
+                same_length(side, len(values), what)
         occurring = [d for side in (label, predicted) if side is not None for d in distinct_labels(side)]
         names = tuple(name_text(c) for c in classes) if classes is not None else tuple(sorted_names(occurring))
         return cls(
             name or "model",
             "top_label",
             names,
-            values,
-            right,
+            values.copy(),
+            right.copy(),
             np.arange(1, len(values) + 1) if row is None else row,
             None,
             None if label is None else checked_labels(label, names),
             None if predicted is None else checked_labels(predicted, names, "predicted class"),
             None if sample_weight is None else checked_weights(sample_weight, len(values)),
-            None if ids is None else np.asarray(ids),
-            {k: np.asarray(v) for k, v in (groups or {}).items()},
+            None if ids is None else np.array(ids),
+            {k: np.array(v) for k, v in (groups or {}).items()},
             0,
             n_excluded,
             dict(source or {}),
@@ -338,13 +347,13 @@ class Predictions:
         totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
         return Profile.from_rows(value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes))
 
-    def _true_class(self, view: str) -> Numbers:
+    def _true_class(self, view: str) -> NDArray[np.float64]:
         """Probability that was given to what happened, shape (n,)."""
         if self.probabilities is not None and (view in ("top_label", "positive") or self.task == "binary"):
             assert self.label is not None
-            return np.take_along_axis(self.probabilities, self.label[:, None], axis=1)[:, 0]
+            return np.take_along_axis(self.probabilities, self.label[:, None], axis=1)[:, 0].astype(np.float64)
         value, event = self.rows(view)
-        return np.where(event, value, complement(value))
+        return np.where(event, value, complement(value)).astype(np.float64)
 
     def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Brier score and log loss (nats) of each row, two arrays of shape (n,).
@@ -353,12 +362,12 @@ class Predictions:
         view.  One class, or confidences only: the score of that probability for its event, 0 to 1.  Log loss:
         −log of the probability of what happened, raised to 2⁻⁵² where it is smaller.
         """
-        log_loss = -np.log(np.maximum(self._true_class(view).astype(np.float64), CLIP))
+        log_loss = -np.log(np.maximum(self._true_class(view), CLIP))
         if self.task == "multiclass" and view == "top_label":
             assert self.probabilities is not None
             assert self.label is not None
             squares = np.einsum("ij,ij->i", self.probabilities, self.probabilities, dtype=np.float64, casting="unsafe")
-            return squares - 2 * self._true_class(view).astype(np.float64) + 1, log_loss
+            return squares - 2 * self._true_class(view) + 1, log_loss
         value, event = self.rows("positive" if self.task == "binary" else view)
         return (value.astype(np.float64) - event) ** 2, log_loss
 
@@ -369,7 +378,8 @@ def _tied(matrix: Numbers, confidence: Numbers) -> int:
 
 
 def _clip_note(clipped: int) -> tuple[str, ...]:
-    return (f"{clipped:,} values a hair outside [0, 1] (rounding noise) were set to the nearest end.",) if clipped else ()
+    what = "1 value" if clipped == 1 else f"{clipped:,} values"
+    return (f"{what} a hair outside [0, 1] (rounding noise) set to the nearest end.",) if clipped else ()
 
 
 def _sum_note(count: int, largest: float) -> tuple[str, ...]:

@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
+from calibcore.checks import complement
 from calibcore.errors import InputError
 from calibcore.partition import Partition, SharedTies
 from calibcore.summation import Cumulative, total
 
-__all__ = ["Profile", "Task", "Totals"]
+__all__ = ["CLIP", "Profile", "Task", "Totals"]
 
 Task = Literal["binary", "multiclass", "top_label"]
 Numbers = NDArray[Any]
 T = TypeVar("T")
+CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 _SUMS = ("count", "weight", "positive", "weight_squared", "positive_squared")
 
 
@@ -118,9 +120,11 @@ class Profile:
             Whether the event happened.
         weight : array of shape (n,), optional
             Positive weights.
+        totals : Totals, optional
+            By default those of the value as the probability of its event.
         """
         cells: dict[str, Any] = _cells(value, correct) if weight is None else _weighted_cells(value, correct, weight)
-        return cls(view, **cells, totals=totals or Totals(len(value)), task=task, n_classes=n_classes)
+        return cls(view, **cells, totals=totals or _totals(value, correct, weight), task=task, n_classes=n_classes)
 
     def __add__(self, other: Profile) -> Profile:
         if (self.view, self.task, self.n_classes, self.value.dtype) != (other.view, other.task, other.n_classes, other.value.dtype):
@@ -202,6 +206,18 @@ class Profile:
         return bin_sums(partition, *sums)
 
 
+def event_scores(value: Numbers, event: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Brier score and log loss of each row, shape (n,), of a probability for its event; and how many were raised to 2⁻⁵²."""
+    happened = np.where(event, value, complement(value)).astype(np.float64)
+    return (value.astype(np.float64) - event) ** 2, -np.log(np.maximum(happened, CLIP)), int(np.count_nonzero(happened < CLIP))
+
+
+def _totals(value: Numbers, event: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> Totals:
+    brier, log_loss, clipped = event_scores(value, event)
+    w = 1.0 if weight is None else weight
+    return Totals(len(value), 0, clipped, total(brier * w), total(log_loss * w))
+
+
 def _unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
     """Without weights, the sums of weights are the counts themselves."""
     return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
@@ -209,15 +225,16 @@ def _unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
 
 def _cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
     """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
-    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[value.dtype.itemsize]
-    keys = (value + 0.0).view(bits) << bits(1) | correct.astype(bits)  # + 0.0 turns -0.0 into 0.0
+    plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
+    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys = plain.view(bits) << bits(1) | correct.astype(bits)
     keys.sort()
     codes = keys >> bits(1)
     starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    count = np.diff(np.append(starts, len(keys)))
+    bounds = np.append(starts, len(keys))
     right = np.concatenate([[0], np.cumsum(keys & bits(1), dtype=np.int64)])
-    positive = np.diff(right[np.append(starts, len(keys))])
-    return {"value": codes[starts].view(value.dtype), **_unweighted({"count": count, "positive": positive})}
+    sums = {"count": np.diff(bounds), "positive": np.diff(right[bounds])}
+    return {"value": codes[starts].view(plain.dtype), **_unweighted(sums)}
 
 
 def _weighted_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:

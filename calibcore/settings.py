@@ -52,8 +52,8 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checked_bins(self.n_bins)
-        checked_level(self.level)
+        object.__setattr__(self, "n_bins", checked_bins(self.n_bins))
+        object.__setattr__(self, "level", checked_level(self.level))
         if self.edges is not None:
             partition = Partition.from_edges(self.edges, self.closed)
             object.__setattr__(self, "edges", tuple(partition.edges.tolist()))
@@ -69,6 +69,7 @@ class Settings:
                 raise InputError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.", available=allowed)
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
             raise InputError(f"The seed must be a whole number from 0 up, got {self.seed!r}.", value=self.seed)
+        object.__setattr__(self, "seed", int(self.seed))
 
     def partition(self, profile: Profile) -> Partition | SharedTies:
         """The bins that these settings mean for a profile."""

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cumulative", "total"]
+__all__ = ["Cumulative", "split", "total"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def _split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+_TINY = 1e-280  # below it the grid would underflow
+
+
+def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Split into multiples of a grid, whose sums are exact, and remainders far below the last digit."""
     bound = float(np.sum(np.abs(values)))
-    if bound == 0.0 or not np.isfinite(bound):
+    if bound < _TINY or not np.isfinite(bound):
         return values, np.zeros_like(values)
     grid = 2.0 ** (np.ceil(np.log2(bound)) + 1 - 52)
     coarse = np.rint(values / grid) * grid
@@ -37,7 +40,7 @@ def total(values: NDArray[Any]) -> float:
     1.0
     """
     floats = np.asarray(values, dtype=np.float64)
-    coarse, rest = _split(floats)
+    coarse, rest = split(floats)
     return float(np.sum(coarse) + np.sum(rest))
 
 
@@ -61,7 +64,7 @@ class Cumulative:
         if np.issubdtype(values.dtype, np.integer):
             self._coarse = _prefix(values)
             return
-        coarse, rest = _split(np.asarray(values, dtype=np.float64))
+        coarse, rest = split(np.asarray(values, dtype=np.float64))
         self._coarse = _prefix(coarse)
         self._rest = _prefix(rest)
 

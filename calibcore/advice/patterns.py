@@ -184,7 +184,7 @@ def _part(profile: Profile, keep: Any) -> Profile:
 
 
 def _extreme(facts: _Facts) -> Pattern | None:
-    keep = facts.top.value.astype(np.float64) >= 0.95
+    keep = facts.top.value >= facts.top.value.dtype.type(0.95)
     share = float(np.asarray(facts.top.weight)[keep].sum()) / facts.top.weight_sum
     if share < _SHARE:
         return None
@@ -217,7 +217,7 @@ def _quantile(profile: Profile, q: float) -> float:
 def _collapse(facts: _Facts) -> Pattern | None:
     top, k = facts.top, facts.top.n_classes
     even = 0.60 if k <= 2 else 1 / k + 0.2 * (1 - 1 / k)  # k < 2: the number of classes is not known
-    share = float(np.asarray(top.weight)[top.value.astype(np.float64) <= even].sum()) / top.weight_sum
+    share = float(np.asarray(top.weight)[top.value <= top.value.dtype.type(even)].sum()) / top.weight_sum
     middle, spread = _quantile(top, 0.5), _quantile(top, 0.9) - _quantile(top, 0.1)
     pile = k > 2 and 0.40 <= middle <= 0.60 and spread <= 0.10
     if k < 2 or (share < _SHARE and not pile):

@@ -12,7 +12,8 @@ from scipy import special
 from calibcore.checks import listing, name_key
 from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate
-from calibcore.predictions import CLIP, Predictions
+from calibcore.predictions import Predictions
+from calibcore.profile import CLIP
 
 __all__ = ["Differences", "Pairing", "differences", "pair"]
 
@@ -81,18 +82,20 @@ def pair(first: Predictions, second: Predictions) -> Pairing:
         If an id repeats, or the same id has different labels.
     """
     if first.ids is not None and second.ids is not None:
-        by_id = _by_id(first, second)
-        if by_id is not None:
-            return by_id
+        return _by_id(first, second)
     a, b = _labels(first), _labels(second)
     if a is not None and b is not None and len(a) == len(b) and bool(np.all(a == b)) and len(set(a.tolist())) > 1:
         every = np.arange(first.n)
         return Pairing(True, "row order", every, every)
+    return _not_paired(first, second)
+
+
+def _not_paired(first: Predictions, second: Predictions) -> Pairing:
     nothing = np.arange(0)
     return Pairing(False, "not paired", nothing, nothing, first.n, second.n)
 
 
-def _by_id(first: Predictions, second: Predictions) -> Pairing | None:
+def _by_id(first: Predictions, second: Predictions) -> Pairing:
     for model in (first, second):
         distinct, counts = np.unique(_text(model.ids), return_counts=True)
         if (counts > 1).any():
@@ -102,7 +105,7 @@ def _by_id(first: Predictions, second: Predictions) -> Pairing | None:
             )
     common, i, j = np.intersect1d(_text(first.ids), _text(second.ids), assume_unique=True, return_indices=True)
     if not len(common):
-        return None
+        return _not_paired(first, second)
     a, b = _labels(first), _labels(second)
     if a is not None and b is not None:
         conflicts = a[i] != b[j]
@@ -116,7 +119,10 @@ def _by_id(first: Predictions, second: Predictions) -> Pairing | None:
 
 
 def _text(ids: NDArray[Any] | None) -> NDArray[np.str_]:
-    return np.asarray(ids).astype(str)
+    array = np.asarray(ids)
+    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+        array = array.astype(np.int64)  # 7.0 is the id 7
+    return array.astype(str)
 
 
 def differences(baseline: Predictions, model: Predictions, *, view: str = "top_label", level: float = 0.95) -> Differences:
@@ -141,7 +147,7 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     Diebold & Mariano (1995), doi:10.1080/07350015.1995.10524599.
     """
     pairing = pair(baseline, model)
-    notes: list[str] = []
+    notes = _weight_note(pairing, baseline, model)
     a, b = _row_values(baseline, view), _row_values(model, view)
     brier = log_loss = None
     if _same_scale(baseline, model):
@@ -158,6 +164,22 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
             f"{model.name} and {baseline.name} have different kinds of scores (one class, two or more), so only the gap is compared."
         )
     return Differences(model.name, pairing, log_loss, brier, _difference(pairing, baseline, model, (a[2], b[2]), level), tuple(notes))
+
+
+def _weight_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:
+    if not pairing.paired or (baseline.weight is None and model.weight is None):
+        return []
+    if baseline.weight is not None and model.weight is not None:
+        one, two = baseline.weight[pairing.first], model.weight[pairing.second]
+        if np.allclose(one / one.sum(), two / two.sum(), rtol=1e-9, atol=0):
+            return []
+    used = _weigher(baseline, model).name
+    return [f"{model.name} and {baseline.name} give the same rows different weights; the differences use those of {used}."]
+
+
+def _weigher(baseline: Predictions, model: Predictions) -> Predictions:
+    """Whose weights count in a paired difference."""
+    return model if baseline.weight is None and model.weight is not None else baseline
 
 
 def _same_scale(baseline: Predictions, model: Predictions) -> bool:
@@ -177,7 +199,9 @@ def _difference(
 ) -> Estimate:
     first, second = values
     if pairing.paired:
-        weight = None if baseline.weight is None else baseline.weight[pairing.first]
+        weigher = _weigher(baseline, model)
+        rows = pairing.first if weigher is baseline else pairing.second
+        weight = None if weigher.weight is None else weigher.weight[rows]
         mean, se, df = _mean(second[pairing.second] - first[pairing.first], weight)
         return _estimate(mean, se, df, level)
     one, two = _mean(first, baseline.weight), _mean(second, model.weight)

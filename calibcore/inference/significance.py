@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class Detection:
         Range of the cumulative residuals of that view, divided by the sum of weights: the largest |total
         miscalibration| of any interval of scores.
     q : float
-        Σ S_b²/V_b over that view's diagnostic bins.
+        Σ S_b²/V_b over that view's diagnostic bins; infinite where the model was certain and wrong.
     interval : tuple of float
         The scores between which the range is attained.
     draws : int
@@ -96,7 +97,7 @@ class Detection:
         return {
             "p_value": self.p_value,
             "view": self.view,
-            "statistics": {"kuiper": self.kuiper, "q": self.q},
+            "statistics": {"kuiper": self.kuiper, "q": self.q if np.isfinite(self.q) else None},
             "interval": list(self.interval),
             "draws": self.draws,
         }
@@ -183,11 +184,18 @@ def _two_views(predictions: Predictions) -> _Cells:
         if len(rows):
             weight = None if predictions.weight is None else predictions.weight[rows]
             cells = Profile.from_rows(p[rows], event[rows], weight=weight, view="positive", task="binary", n_classes=2)
-            confidence = np.zeros(len(cells))  # the largest of a cell, should written columns not add up to 1
-            np.maximum.at(confidence, np.searchsorted(cells.value, p[rows]), predictions.confidence[rows])
+            confidence = _cell_means(np.searchsorted(cells.value, p[rows]), predictions.confidence[rows], weight, cells)
             parts.append((cells.value, confidence, np.full(len(cells), sign), cells.positive, cells.weight, cells.weight_squared))
     score, confidence, signs, right, weights, squared = (np.concatenate(a).astype(np.float64) for a in zip(*parts, strict=True))
     return _Cells(score, right, weights, squared, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
+
+
+def _cell_means(cell: IndexArray, values: NDArray[Any], weight: FloatArray | None, cells: Profile) -> FloatArray:
+    """Weighted mean of each cell, without rounding where all values of a cell are equal."""
+    largest = np.zeros(len(cells))
+    np.maximum.at(largest, cell, values)
+    below = values - largest[cell]
+    return largest + np.bincount(cell, below if weight is None else below * weight, len(cells)) / cells.weight
 
 
 def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detection:

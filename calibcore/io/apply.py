@@ -281,12 +281,9 @@ def _top_label(confidence: Numbers, rows: _Rows, used: NDArray[np.intp], beside:
 
 
 def _about_labels(rows: _Rows, reading: Reading, matrix: Numbers, used: NDArray[np.intp]) -> tuple[str, ...]:
-    """Notes on a single class, and on a predicted column that the probabilities do not explain."""
+    """A note on a predicted column that the probabilities do not explain."""
     assert rows.label is not None
     notes: tuple[str, ...] = ()
-    first = rows.label[used[0]]
-    if (rows.label[used] == first).all():
-        notes = (f"Every label is {rows.classes[first]}; the figures say little about other outcomes.",)
     if rows.predicted is not None:
         known = rows.predicted[used] >= 0
         differs = int((known & (np.argmax(matrix[used], axis=1) != rows.predicted[used])).sum())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.checks import name_key, name_text, sorted_names
+from calibcore.io.columns import Column
 from calibcore.io.evidence import Evidence
 from calibcore.io.scales import class_scale
 from calibcore.io.vocabulary import is_named, plain
@@ -107,18 +108,18 @@ def _plain_numbers(names: Iterable[str]) -> bool:
 
 
 def _more_classes(evidence: Evidence, middles: dict[Hashable, tuple[str, str]], hits: list[Hashable], *, named: bool) -> set[Hashable]:
-    """Classes that no row has: numbers beside numbers; other names if the rows add up to 1 only with them."""
+    """Classes that no row has: they belong to the set unless the rows add up to 1 only without them."""
     others = [k for k in middles if k not in hits]
     if all(isinstance(k, float) for k in hits):
-        return {k for k in others if isinstance(k, float) and k >= 0 and k.is_integer()}
-    if not named or not others:
+        others = [k for k in others if isinstance(k, float) and k >= 0 and k.is_integer()]
+    elif not named:
         return set()
     alone = [evidence.column(middles[k][1]) for k in hits]
     together = [evidence.column(middles[k][1]) for k in (*hits, *others)]
-    return set(others) if len(hits) < 2 or (_adds_up(together) and not _adds_up(alone)) else set()
+    return set(others) if others and (_adds_up(together) or not _adds_up(alone)) else set()
 
 
-def _adds_up(columns: list) -> bool:  # type: ignore[type-arg]
+def _adds_up(columns: list[Column]) -> bool:
     matrix = np.column_stack([c.numeric().values for c in columns]).astype(np.float64)
     matrix = matrix[~np.isnan(matrix).any(axis=1)]
     slack = max(0.02, 0.006 * matrix.shape[1]) + 1e-9

@@ -89,7 +89,7 @@ def confidence_reading(e: Evidence, columns: list[str] | None) -> Reading:
 
 def _not_a_probability(e: Evidence, column: str) -> None:
     """Asks where a confidence by name behaves like the probability of one of two classes."""
-    if e.predicted is None or e.mapping.confidence:
+    if e.predicted is None or e.mapping.confidence or np.nanmin(e.column(column).numeric().values) >= 0.5:
         return
     sides = sides_of(e, e.predicted, e.column(column).numeric().values)
     if len(sides) == 2 and any(is_probability_of(sides, c) for c in sides):

@@ -66,7 +66,8 @@ def _told_classes(e: Evidence) -> Reading | None:
 
 def _named_by_values(e: Evidence) -> Reading | None:
     """Label + columns whose headers hold the label's values."""
-    if e.mapping.columns_are in ("models", "labels") or isinstance(e.mapping.probabilities, str) or e.mapping.confidence:
+    in_order = isinstance(e.mapping.probabilities, tuple) and e.mapping.columns_are == "classes" and e.mapping.classes is not None
+    if in_order or e.mapping.columns_are in ("models", "labels") or isinstance(e.mapping.probabilities, str) or e.mapping.confidence:
         return None
     named = named_labels(e)
     found = _candidates(e, named)
@@ -144,8 +145,11 @@ def _same_or_ask(e: Evidence, found: dict[str, list[ClassSet]]) -> str:
 def _class_reading(e: Evidence, label: str, sets: list[ClassSet]) -> Reading:
     """A reading of complete sets of class columns, in class order; several sets are several models."""
     scales = [e.mapping.scale or s.scale(e) or "" for s in sets]
-    best = [s for s, scale in zip(sets, scales, strict=True) if scale in ("fraction", "percent")] or sets
-    scale = scales[sets.index(best[0])] or _ask_sums(best[0])
+    chosen = next((s for s in ("fraction", "percent", "log-prob", "logit") if s in scales), scales[0])
+    best = [s for s, scale in zip(sets, scales, strict=True) if scale == chosen]
+    scale = chosen or _ask_sums(best[0])
+    if scale == "logit" and not e.mapping.probabilities:
+        _all_classes(e, label, best[0])
     classes = _class_order(e, label, best[0])
     keyed = [{name_key(c): column for c, column in s.columns.items()} for s in best]
     complete = [k for k in keyed if all(name_key(c) in k for c in classes)]
@@ -155,6 +159,18 @@ def _class_reading(e: Evidence, label: str, sets: list[ClassSet]) -> Reading:
         if k in complete
     )
     return Reading("label + one column per class", "classes", units, classes, scale, e.predicted)
+
+
+def _all_classes(e: Evidence, label: str, found: ClassSet) -> None:
+    """Logits do not add up to anything, so a class that no row has could be missed where headers share nothing."""
+    used = (label, *found.columns.values())
+    others = [n for n in e.rest(*used) if not (found.before or found.after) and e.numeric(n) and not e.whole(n)]
+    if others:
+        raise InputError(
+            f"Columns {listing(list(found.columns.values()), 4)} hold logits, and {listing(others, 4)} could be logits of further classes. "
+            "Name all of them in order (--prob A,B,C --columns-are classes --classes A,B,C).",
+            available=tuple(others),
+        )
 
 
 def _ask_sums(found: ClassSet) -> str:
@@ -265,17 +281,13 @@ def _pairs(e: Evidence) -> Reading | None:
 
 
 def _correct_flag(e: Evidence) -> Reading | None:
-    """Confidence + whether the prediction was right, without labels."""
+    """Confidence + whether the prediction was right; a label with a predicted class says more, so it comes first."""
     if e.correct is None or e.told("probabilities"):
         return None
-    if (
-        e.mapping.label is None
-        and e.mapping.correct is None
-        and (named_labels(e) or (e.named("probability") and not e.named("confidence")))
-    ):
-        return None
-    if e.mapping.label and e.predicted and e.mapping.correct is None:
-        return None
+    if e.mapping.correct is None:
+        labelled = bool(e.mapping.label or named_labels(e))
+        if not (e.mapping.confidence or e.named("confidence")) or (labelled and e.predicted):
+            return None
     return confidence_reading(e, None)
 
 

@@ -12,7 +12,7 @@ from calibcore.checks import listing, name_key, name_text, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.confidences import ask_confidence, confidence_reading, given, is_probability_of, settled_scale, shares_values, sides_of
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.labels import find_label, named_labels
+from calibcore.io.labels import find_label, named_labels, other_labels
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
 from calibcore.io.vocabulary import is_named, plain, polarity
@@ -104,11 +104,16 @@ def _of_probabilities(e: Evidence, columns: list[str]) -> Reading:
     if len(columns) > 1:
         return _models(e, columns)
     (column,) = columns
-    if e.mapping.label is None and not named_labels(e) and e.correct and not e.about(column):
+    if e.correct and e.mapping.label is None and not named_labels(e) and not e.about(column) and _flag_counts(e, e.correct, column):
         return confidence_reading(e, columns)
     if e.predicted is None or e.mapping.confidence == () or (e.mapping.probabilities and e.mapping.positive):
         return positive_reading(e, (column,))
     return _with_prediction(e, column, e.predicted)
+
+
+def _flag_counts(e: Evidence, flag: str, column: str) -> bool:
+    """Whether a flag says if this column's predictions were right: "other_correct" may belong to another model."""
+    return e.mapping.correct is not None or is_named(flag, "correct", exact=True) or not other_labels(e, column)
 
 
 def _models(e: Evidence, columns: list[str]) -> Reading:
@@ -214,8 +219,9 @@ def _opposite(name: str) -> str:
 def _too_many(label: str, column: str, values: Sequence[str]) -> InputError:
     """More than two labels for one probability: asks about values that are no outcome, else refuses."""
     pairs = [(a, b) for i, a in enumerate(values) for b in values[i + 1 :] if polarity([a, b]) is not None]
-    if pairs and len(values) <= 8:
-        odd = [v for v in values if v not in pairs[0]]
+    odd = [v for v in values if pairs and v not in pairs[0]]
+    whole = [v for v in odd if isinstance(key := name_key(v), float) and key.is_integer()]  # 2 beside 0 and 1 is a third class
+    if odd and not whole and len(values) <= 8:
         text = f"Column {label!r} holds {listing(odd)} beside {listing(pairs[0])}. Leave such rows out?"
         return AmbiguousLayout([question("drop_label", text, [",".join(odd)])])
     return InputError(
@@ -251,11 +257,11 @@ def _with_prediction(e: Evidence, column: str, predicted: str) -> Reading:
     sides = sides_of(e, predicted, values)
     if len(sides) < 2:
         return _one_prediction(e, column, values)
-    of = [c for c in sides if is_probability_of(sides, c)]
-    if of and not e.mapping.confidence:
-        return positive_reading(e, (column,), positive=of[0], label=label)
-    if np.nanmin(values) >= 0.5:
+    if np.nanmin(values) >= 0.5 or e.mapping.confidence:
         return confidence_reading(e, [column])
+    of = [c for c in sides if is_probability_of(sides, c)]
+    if of:
+        return positive_reading(e, (column,), positive=of[0], label=label)
     raise ask_confidence(
         column,
         f"Column {column!r} agrees with {predicted!r} neither as the probability of one class nor as the confidence in "

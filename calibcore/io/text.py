@@ -149,19 +149,29 @@ def _first_records(text: str, separator: str) -> list[list[str]]:
 
 def _separator(text: str) -> str:
     """The separator that gives the first lines equal numbers of cells; ``;`` before ``,``."""
-    best, share = "", 0.0
-    for separator in (*_SEPARATORS, " "):
+    best, fit = "", 0.0
+    for separator in _SEPARATORS:
         rows = _first_records(text, separator)
-        if not rows or len(rows[0]) < 2 or (separator == " " and (best or not _has_numbers(rows))):
-            continue
-        width = len(rows[0])
-        fits = [len(r) == width or (len(r) == width + 1 and not r[-1]) for r in rows[1:]]
-        equal = sum(fits) / len(fits) if fits else 0.6
-        if equal > share and (separator != " " or equal == 1.0):
-            best, share = separator, equal
-    if best and (share == 1.0 or (share >= 0.5 and _any_number(_first_records(text, best)))):
+        score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
+        if score > fit:
+            best, fit = separator, score
+    if best and (fit == 1.0 or _any_number(_first_records(text, best))):
         return best
-    raise _no_table(text, best)
+    blanks = _first_records(text, " ")
+    if not best and blanks and len(blanks[0]) > 1 and _fit(blanks) == 1.0 and _has_numbers(blanks):
+        return " "
+    raise _no_table(text)
+
+
+def _fit(rows: list[list[str]]) -> float:
+    """How well rows agree: 1 if all have the header's width; else the share that has, or half the share of a common width."""
+    widths = [len(r) - (len(r) == len(rows[0]) + 1 and not r[-1]) for r in rows[1:]]
+    if not widths:
+        return 1.0
+    equal = widths.count(len(rows[0])) / len(widths)
+    common = max(widths, key=widths.count)
+    alike = widths.count(common) / len(widths) if common > 1 else 0.0
+    return max(equal if equal >= 0.5 else 0.0, alike / 2 if alike >= 0.6 else 0.0)
 
 
 def _any_number(rows: list[list[str]]) -> bool:
@@ -182,18 +192,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _no_table(text: str, separator: str) -> InputError:
+def _no_table(text: str) -> InputError:
     lines = [line.strip() for line in text.splitlines() if line.strip()][: _SAMPLE_LINES + 1]
-    if separator:
-        rows = _first_records(text, separator)
-        if len(rows) > 3 and all(len(r) > 1 for r in rows) and _any_number(rows):
-            return _ragged(2, len(rows[1]), len(rows[0]))
-    elif len(lines) > 1 and all(_is_number(line) for line in lines[1:]):
+    if len(lines) > 1 and (all(_is_number(line) for line in lines[1:]) or all(re.fullmatch(r"\w{1,60}", line) for line in lines)):
         return InputError(f"The file has only one column ({lines[0][:40]!r}). A label and a probability in each row are needed.")
-    elif len(lines) > 1 and all(re.fullmatch(r"\S{1,60}", line) for line in lines):
-        return InputError(
-            f"The file has only one column, starting with {lines[0][:40]!r}. A label and a probability in each row are needed."
-        )
     return InputError(
         "This is plain text, not a table: its lines have no separator in common. Save the predictions as CSV, Parquet or JSON Lines."
     )
@@ -201,14 +203,14 @@ def _no_table(text: str, separator: str) -> InputError:
 
 def _check_header(header: list[str]) -> None:
     """Every column needs its own name."""
+    if all(_is_number(h) for h in header) and header != [str(i) for i in range(len(header))]:
+        raise InputError("The first line holds only numbers, so the columns have no names. Add a header line, such as label,probability.")
     seen: dict[str, int] = {}
     for position, column in enumerate(header, 1):
         if column and seen.setdefault(column, position) != position:
             raise InputError(
                 f"Two columns are called {column} (columns {seen[column]} and {position}). Rename one of them.", column=column, value=column
             )
-    if all(_is_number(h) for h in header) and header != [str(i) for i in range(len(header))]:
-        raise InputError("The first line holds only numbers, so the columns have no names. Add a header line, such as label,probability.")
 
 
 def _parse(source: Text, separator: str, header: list[str]) -> tuple[Any, bool]:

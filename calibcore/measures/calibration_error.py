@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_rows
 from calibcore.errors import InputError
-from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties
+from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_options
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 
@@ -74,13 +74,20 @@ def make_partition(
     edges: Sequence[float] | None = None,
 ) -> Partition | SharedTies:
     """The partition that these settings mean for a profile; ``edges`` win over ``n_bins`` and ``strategy``."""
+    fixed = _fixed_partition(n_bins, strategy, closed, ties, edges)
+    return Partition.equal_mass(profile, n_bins, ties) if fixed is None else fixed
+
+
+def _fixed_partition(n_bins: int, strategy: str, closed: Closed, ties: str, edges: Sequence[float] | None) -> Partition | None:
+    """The partition, where it does not depend on the rows; None for equal mass."""
+    checked_options(closed=closed, ties=ties)
     if edges is not None:
         return Partition.from_edges(edges, closed)
     if strategy == "equal_mass":
-        return Partition.equal_mass(profile, n_bins, ties)
-    if strategy == "equal_width":
-        return Partition.equal_width(n_bins, closed)
-    raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
+        return None
+    if strategy != "equal_width":
+        raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
+    return Partition.equal_width(n_bins, closed)
 
 
 def bin_statistics(  # noqa: PLR0913 - the settings of a binning
@@ -135,18 +142,17 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     """
     predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
     if view is None:
-        view = "positive" if np.ndim(y_prob) == 1 else "top_label"
-    if edges is None and strategy == "equal_mass":
-        profile = predictions.profile(view)
-        return profile.bin(Partition.equal_mass(profile, n_bins, ties))
-    fixed = Partition.from_edges(edges, closed) if edges is not None else _equal_width(n_bins, strategy, closed)
-    return bin_rows(fixed, *predictions.rows(view), predictions.weight)
+        shape = np.shape(y_prob)
+        view = "positive" if len(shape) == 1 or shape[1] == 1 else "top_label"
+    return _binned(predictions, view, _fixed_partition(n_bins, strategy, closed, ties, edges), n_bins, ties)
 
 
-def _equal_width(n_bins: int, strategy: str, closed: Closed) -> Partition:
-    if strategy != "equal_width":
-        raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
-    return Partition.equal_width(n_bins, closed)
+def _binned(predictions: Predictions, view: str, fixed: Partition | None, n_bins: int, ties: Ties) -> BinnedStatistics:
+    """Bins of a view: in one pass over the rows where the partition is fixed, else from the sorted cells."""
+    if fixed is not None:
+        return bin_rows(fixed, *predictions.rows(view), predictions.weight)
+    profile = predictions.profile(view)
+    return profile.bin(Partition.equal_mass(profile, n_bins, ties))
 
 
 def expected_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
@@ -228,26 +234,30 @@ def classwise_calibration_error(
     return classwise_error(predictions, **options)
 
 
-def classwise_error(predictions: Predictions, **options: Any) -> ClasswiseError:
-    """`classwise_calibration_error` of predictions; ``options`` as in `make_partition`."""
-    if predictions.label is None:
+def classwise_error(
+    predictions: Predictions,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "equal_width",
+    closed: Closed = "right",
+    ties: Ties = "together",
+    edges: Sequence[float] | None = None,
+) -> ClasswiseError:
+    """`classwise_calibration_error` of predictions."""
+    if predictions.label is None or predictions.task == "top_label":
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
         )
-    rows = predictions.label_counts
-    per_class = {c: _one_class(predictions, f"class:{c}", options) for c in predictions.classes}
-    return ClasswiseError(per_class, {c: int(r) for c, r in zip(predictions.classes, rows, strict=True)})
+    fixed = _fixed_partition(n_bins, strategy, closed, ties, edges)
+    sort = len(predictions.classes) <= _FEW_CLASSES
 
+    def one(view: str) -> float:
+        if sort and fixed is not None:
+            return predictions.profile(view).bin(fixed).ece
+        return _binned(predictions, view, fixed, n_bins, ties).ece
 
-def _one_class(predictions: Predictions, view: str, options: dict[str, Any]) -> float:
-    mass = options.get("edges") is None and options.get("strategy") == "equal_mass"
-    if mass or len(predictions.classes) <= _FEW_CLASSES:
-        profile = predictions.profile(view)
-        return profile.bin(make_partition(profile, **options)).ece
-    closed = options.get("closed", "right")
-    edges = options.get("edges")
-    fixed = Partition.from_edges(edges, closed) if edges is not None else Partition.equal_width(options.get("n_bins", 15), closed)
-    return bin_rows(fixed, *predictions.rows(view), predictions.weight).ece
+    rows = zip(predictions.classes, predictions.label_counts.tolist(), strict=True)
+    return ClasswiseError({c: one(f"class:{c}") for c in predictions.classes}, dict(rows))
 
 
 def sweep(profile: Profile, *, closed: Closed = "right", ties: Ties = "together", n_bins: Sequence[int] = SWEPT) -> Sweep:

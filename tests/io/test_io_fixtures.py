@@ -116,7 +116,9 @@ def test_missing_values_are_refused_and_left_out_on_request():
     assert any(f"{expect['n_dropped']} of 180 rows left out" in n for n in predictions.notes)
 
 
-@pytest.mark.parametrize("name", ["F02_bom_quoted_header.csv", "F03_trailing_comma.csv", "F10b_UPPER.CSV", "F10c_really_csv.parquet", "F10d_jsonl_named.json"])
+@pytest.mark.parametrize(
+    "name", ["F02_bom_quoted_header.csv", "F03_trailing_comma.csv", "F10b_UPPER.CSV", "F10c_really_csv.parquet", "F10d_jsonl_named.json"]
+)
 def test_binary_set_in_every_container(name):
     (predictions,) = read(CASES / name)
     found = analyze(predictions, Settings(n_bins=5, view="positive")).to_dict()

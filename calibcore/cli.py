@@ -1,0 +1,352 @@
+"""The command line: files and options in; a table, JSON, CSV or Markdown out; every fault is a sentence."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare, document
+from calibcore.errors import AmbiguousLayout, InputError, Question
+from calibcore.io import Mapping, inspect, read
+from calibcore.options import BASELINE, READING, VIEWING, Option, mapping_of, settings_of
+from calibcore.partition import Partition
+from calibcore.predictions import Predictions
+from calibcore.report.blocks import layout_blocks, question_text, result_blocks
+from calibcore.report.tables import plain, record_table, to_csv, to_markdown
+from calibcore.report.terminal import rendered, tracked, waiting
+from calibcore.version import __version__
+
+__all__ = ["main"]
+
+DONE, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 2, 3, 130, 141
+_NEEDED = ("click", "rich", "pandas", "pyarrow")
+_NEEDED_BY_DASHBOARD = ("streamlit", "plotly")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a command has to say: exit code, text for stdout, lines for stderr."""
+
+    code: int = DONE
+    out: str = ""
+    err: tuple[str, ...] = ()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments after the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 done, 2 the input or the options are wrong, 3 a question must be answered, 130 interrupted.
+    """
+    _any_text(sys.stdout)
+    _any_text(sys.stderr)
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    try:
+        answer = _run(arguments)
+        for line in answer.err:
+            _tell(line)
+        sys.stdout.write(answer.out)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+        return PIPE_CLOSED
+    return answer.code
+
+
+def _run(arguments: list[str]) -> _Answer:
+    """The answer to a command line, whatever happens."""
+    missing = [n for n in _NEEDED if importlib.util.find_spec(n) is None]
+    if missing:
+        return _Answer(WRONG, err=(_install(missing),))
+    from click import Abort
+
+    try:
+        answer = _application().main(arguments, "calibcore", standalone_mode=False)
+    except (Abort, KeyboardInterrupt):
+        return _Answer(INTERRUPTED)
+    except SystemExit:  # how click leaves when nobody reads its help, and a server that cannot start
+        return _Answer(WRONG)
+    except Exception as error:  # noqa: BLE001 - no traceback reaches a user
+        return _Answer(WRONG, err=(_sentence(error),))
+    return answer if isinstance(answer, _Answer) else _Answer(int(answer or DONE))
+
+
+def _sentence(error: Exception) -> str:
+    from click import ClickException
+
+    if isinstance(error, ClickException):
+        return " ".join(error.format_message().split())
+    return str(error) if isinstance(error, InputError) else _fault(error)
+
+
+def _install(missing: Iterable[str]) -> str:
+    return f'The command line needs {", ".join(missing)}: install with  python -m pip install "calibcore[dashboard]"'
+
+
+def _fault(error: Exception) -> str:
+    if os.environ.get("CALIBCORE_DEBUG"):
+        traceback.print_exception(error)
+    return f"calibcore has failed ({type(error).__name__}). Please report this with the traceback that CALIBCORE_DEBUG=1 shows."
+
+
+def _any_text(stream: Any) -> None:
+    """Let a stream take every character: UTF-8 into files and pipes, a substitute where a terminal has none."""
+    if isinstance(stream, io.TextIOWrapper):
+        if stream.isatty():
+            stream.reconfigure(errors="replace")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{plain(line)}\n")
+
+
+def _close_stdout() -> None:
+    """Nobody reads any more: keep Python from complaining when it flushes at the end."""
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+# --- commands and their options -----------------------------------------------------------------------------------------
+
+
+def _application() -> Any:
+    import click
+
+    files = click.Argument(["files"], nargs=-1, required=True, metavar="FILE…")
+    common = [files, *map(_click_option, READING)]
+    viewing = [*common, *map(_click_option, VIEWING), _format_option("table", "json", "csv", "md")]
+    where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
+    names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
+    sample = [click.Argument(["name"], required=False), where, names]
+    page = [
+        click.Argument(["paths"], nargs=-1, metavar="[PATH…]"),
+        click.Option(["--port"], type=click.IntRange(1, 65535), help="Port to listen on (default: 8501 or the next free one)."),
+        click.Option(["--host"], default="127.0.0.1", show_default=True, help="Address to listen on."),
+    ]
+    commands: list[tuple[Callable[..., _Answer], str, list[Any]]] = [
+        (_measure, "Measure how well probabilities fit outcomes, model by model.", viewing),
+        (_compare, "Set models side by side, with paired differences to a baseline.", [*viewing, _click_option(BASELINE)]),
+        (_inspect, "Say how files are read, and what would be asked.", [*common, _format_option("table", "json")]),
+        (_sample, "Write a bundled sample file.", sample),
+        (_dashboard, "Open the dashboard in a browser.", page),
+    ]
+    version = click.Option(
+        ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and stop."
+    )
+    group = click.Group("calibcore", params=[version], help="When a model says 90%, is it right nine times out of ten?")
+    for call, text, params in commands:
+        group.add_command(click.Command(call.__name__.lstrip("_"), callback=call, params=params, help=text))
+    return group
+
+
+def _version(context: Any, _option: Any, wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"calibcore {__version__}\n")
+        context.exit()
+
+
+def _click_option(option: Option) -> Any:
+    import click
+
+    kind = click.Choice(option.kind) if isinstance(option.kind, tuple) else option.kind
+    return click.Option([option.flag, option.to], metavar=option.metavar, help=option.help, type=kind)
+
+
+def _format_option(*formats: str) -> Any:
+    import click
+
+    return click.Option(["--format", "output"], type=click.Choice(formats), default="table", show_default=True, help="How to print it.")
+
+
+def _measure(files: tuple[str, ...], output: str, **given: Any) -> _Answer:
+    run = _Run.start(files, given)
+    analyses = run.analyses()
+    return run.answer(output, lambda: _results(output, analyses)) if analyses else run.answer(output)
+
+
+def _compare(files: tuple[str, ...], output: str, baseline: str | None, **given: Any) -> _Answer:
+    run = _Run.start(files, given)
+    if run.code:  # a comparison of what is left would answer another question
+        return run.answer(output)
+    if len(run.models) < 2:
+        raise InputError(f"A comparison needs at least two models; {', '.join(files)} holds one. Name another file, or use measure.")
+    with waiting(f"Comparing {len(run.models)} models"):
+        found = compare(run.models, run.settings, baseline=baseline)
+    return run.answer(output, lambda: _results(output, found.analyses, found))
+
+
+def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:
+    if labels_file is not None:
+        raise InputError("inspect looks at one file at a time; leave out --labels-file and name that file as well.")
+    mapping, run, found = mapping_of(given), _Run(), []
+    for path in files:
+        with run.catching(path):
+            found.append(inspect(Path(path), mapping=mapping))
+    if output == "json":
+        return run.answer("", lambda: _json({"version": __version__, "files": [layout.to_dict() for layout in found]}))
+    return run.answer("", lambda: rendered([block for layout in found for block in layout_blocks(layout)]))
+
+
+def _sample(name: str | None, target: str | None, *, listed: bool) -> _Answer:
+    known = _samples()
+    if listed:
+        return _Answer(out="".join(f"{n}\n" for n in known))
+    if name is None or target is None:
+        raise InputError("Say which sample and where to write it, such as  calibcore sample steady-v1 -o steady-v1.csv")
+    path = known.get(name.removesuffix(".csv"))
+    if path is None:
+        raise InputError(f"There is no sample called {name!r}; there are {', '.join(known)}.", available=tuple(known))
+    try:
+        Path(target).write_bytes(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}.") from None
+    return _Answer(err=(f"Wrote {target}.",))
+
+
+def _samples() -> dict[str, Path]:
+    """Bundled files by name: inside the installed package, or beside it in a checkout."""
+    spec = importlib.util.find_spec("dashboard")
+    homes = [Path(p) for p in (spec.submodule_search_locations or ())] if spec else []
+    folder = next((f for home in homes for f in (home / "assets", home.parent / "assets") if f.is_dir()), None)
+    if folder is None:
+        raise InputError("The sample files are missing from this installation; install calibcore again.")
+    return {path.stem: path for path in sorted(folder.glob("*.csv"))}
+
+
+def _dashboard(paths: tuple[str, ...], port: int | None, host: str) -> _Answer:
+    missing = [n for n in _NEEDED_BY_DASHBOARD if importlib.util.find_spec(n) is None]
+    if missing:
+        return _Answer(WRONG, err=(_install(missing),))
+    for path in paths:
+        if not Path(path).exists():
+            raise InputError(f"There is no file {path}.")
+    launch = importlib.import_module("dashboard.launch")  # by name: the page stands above this floor
+    return _Answer(int(launch.run([Path(p) for p in paths], port=port, host=host) or DONE))
+
+
+# --- from options to results --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Run:
+    """Files on their way to results, with the faults and questions met on the way."""
+
+    models: list[Predictions] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    questions: list[tuple[str, Question]] = field(default_factory=list)
+    settings: Settings | None = None
+
+    @classmethod
+    def start(cls, files: tuple[str, ...], given: dict[str, Any]) -> _Run:
+        """Read every file alone; a bad one does not keep the others from being read."""
+        viewing = {o.to: given.pop(o.to) for o in VIEWING}
+        labels, run = given.pop("labels_file"), cls()
+        if labels is None and given["pair"] is not None:
+            raise InputError("--pair says how a file of labels is joined; name that file with --labels-file.")
+        mapping = mapping_of(given)
+        run.choose(viewing, labels, mapping)
+        if run.code:  # without the reference's edges every number would be another
+            return run
+        for path in tracked(files, "Reading"):
+            run.models += run.read(path, labels, mapping)
+        run.models = _distinct(run.models)
+        return run
+
+    def read(self, path: str, labels: str | None, mapping: Mapping) -> list[Predictions]:
+        """The models of a file; none where it cannot be read."""
+        found: list[Predictions] = []
+        with self.catching(path):
+            found += read(Path(path), labels=None if labels is None else Path(labels), mapping=mapping)
+        return found
+
+    def choose(self, viewing: dict[str, Any], labels: str | None, mapping: Mapping) -> None:
+        """Take the settings from the options, with the edges of another file's first model where that is named."""
+        self.settings = settings_of(viewing)
+        source = viewing["edges_from"]
+        reference = [] if source is None else self.read(source, labels, mapping)
+        if reference:
+            self.settings = replace(self.settings, edges=_frozen(reference[0], self.settings))
+
+    @contextmanager
+    def catching(self, where: str) -> Iterator[None]:
+        """Note a fault or a question of one file, and go on."""
+        try:
+            yield
+        except AmbiguousLayout as asked:
+            self.questions += [(where, q) for q in asked.questions]
+        except InputError as error:
+            self.errors.append(str(error) if Path(where).name in str(error) else f"{Path(where).name}: {error}")
+
+    @property
+    def code(self) -> int:
+        """Exit code: a fault comes before a question."""
+        return WRONG if self.errors else ASKED if self.questions else DONE
+
+    def analyses(self) -> list[Analysis]:
+        """Every model that can be measured in these settings."""
+        found: list[Analysis] = []
+        for model in tracked(self.models, "Measuring"):
+            with self.catching(model.name):
+                found.append(analyze(model, self.settings))
+        return found
+
+    def answer(self, output: str, results: Callable[[], str] = str) -> _Answer:
+        """Results on stdout, faults and questions on stderr; as JSON, open questions in place of results."""
+        lines = (*self.errors, *(f"{where}: {question_text(q)}" for where, q in self.questions))
+        if output == "json" and self.code == ASKED:
+            return _Answer(ASKED, _json({"questions": [{**q.to_dict(), "file": where} for where, q in self.questions]}), lines)
+        return _Answer(self.code, results(), lines)
+
+
+def _frozen(reference: Predictions, settings: Settings) -> tuple[float, ...]:
+    made = settings.partition(reference.profile(settings.view))
+    if not isinstance(made, Partition):
+        raise InputError("Bins with shared ties have no edges to take over; leave out --ties share or --edges-from.")
+    return tuple(made.edges.tolist())
+
+
+def _distinct(models: list[Predictions]) -> list[Predictions]:
+    """Models with a name each: repeats get " (2)", " (3)"."""
+    taken: set[str] = set()
+    found = []
+    for model in models:
+        names = (model.name if i == 1 else f"{model.name} ({i})" for i in range(1, len(models) + 2))
+        name = next(n for n in names if n not in taken)
+        taken.add(name)
+        found.append(model if name == model.name else replace(model, name=name))
+    return found
+
+
+# --- printing -----------------------------------------------------------------------------------------------------------
+
+
+def _results(output: str, analyses: Sequence[Analysis], comparison: Comparison | None = None) -> str:
+    if output == "json":
+        return _json(document(analyses) if comparison is None else comparison.to_dict())
+    if output == "csv":
+        return to_csv(record_table(analyses, comparison))
+    blocks = result_blocks(analyses, comparison)
+    return to_markdown(blocks) if output == "md" else rendered(blocks)
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, allow_nan=False, ensure_ascii=False, indent=2) + "\n"

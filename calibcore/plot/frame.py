@@ -1,0 +1,116 @@
+"""What the charts of one model share: the x axis, the direction of each bin, the table."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.analysis import Analysis
+from calibcore.binned import BinnedStatistics
+from calibcore.plot.marks import Axis, Highlight, Table, Tooltips
+from calibcore.plot.wording import ViewWords, bin_table_row, level_percent, tooltip, view_words
+
+__all__ = [
+    "SIDE",
+    "Direction",
+    "bin_table",
+    "centres",
+    "directions",
+    "filled",
+    "highlight",
+    "notable",
+    "tooltips",
+    "words_of",
+    "x_axis",
+    "x_start",
+]
+
+SIDE = 560  # pixels of the square diagram
+Direction = Literal["over", "under", "within", "empty"]
+
+
+def words_of(analysis: Analysis) -> ViewWords:
+    """Words for the view of an analysis."""
+    return view_words(analysis.view, positive=analysis.positive_class)
+
+
+def filled(bins: BinnedStatistics) -> list[int]:
+    """Indices of the bins that hold rows."""
+    return [int(i) for i in np.flatnonzero(bins.filled)]
+
+
+def directions(bins: BinnedStatistics, level: float) -> tuple[Direction, ...]:
+    """Whether each bin lies below the calibrated range ("over"), above it ("under"), within it, or is empty."""
+    low, high = bins.calibrated_range(level)
+    found: list[Direction] = []
+    for i in range(len(bins.count)):
+        if not bins.filled[i]:
+            found.append("empty")
+        elif bins.accuracy[i] < low[i]:
+            found.append("over")
+        else:
+            found.append("under" if bins.accuracy[i] > high[i] else "within")
+    return tuple(found)
+
+
+def notable(bins: BinnedStatistics, level: float) -> int | None:
+    """The bin outside its calibrated range with the largest gap × rows, if there is one."""
+    candidates = [i for i, d in enumerate(directions(bins, level)) if d in ("over", "under")]
+    return max(candidates, key=lambda i: abs(float(bins.gap[i])) * float(bins.weight[i]), default=None)
+
+
+def x_start(analysis: Analysis) -> float:
+    """Where the x axis starts: 1/K in the confidence view, since no top probability of K classes is smaller; else 0.
+
+    Lower, in steps of a tenth, where confidences or the accuracy do lie below 1/K (class probabilities that don't add
+    up to 1, or classes that are not all known).
+    """
+    if analysis.view != "top_label" or len(analysis.classes) < 2:
+        return 0.0
+    start = 1 / len(analysis.classes)
+    lowest = float(np.nanmin(analysis.bins.confidence))
+    return start if lowest >= start - 1e-6 else max(0.0, math.floor(10 * lowest) / 10)
+
+
+def x_axis(analysis: Analysis) -> Axis:
+    """The axis that the diagram, the gap bars and the shares of rows have in common."""
+    return Axis(words_of(analysis).predicted_title, x_start(analysis), 1.0)
+
+
+def tooltips(analysis: Analysis, which: list[int]) -> Tooltips:
+    """Tooltips of some bins."""
+    return tuple(tooltip(analysis.bins, i, words_of(analysis), analysis.settings.level) for i in which)
+
+
+def centres(bins: BinnedStatistics, which: list[int], start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Middle and width of some bins, as far as they lie on an axis that begins at ``start``; two arrays."""
+    lower, upper = np.maximum(bins.edges[:-1][which], start), np.maximum(bins.edges[1:][which], start)
+    return (lower + upper) / 2, np.maximum(upper - lower, 0.002)
+
+
+def highlight(analysis: Analysis, selected: int | None) -> tuple[Highlight, ...]:
+    """The column of the selected bin, if it is one of these bins."""
+    if selected is None:
+        return ()
+    low, high = (max(float(e), x_start(analysis)) for e in analysis.bins.edges[selected : selected + 2])
+    return (Highlight(low, high),)
+
+
+def bin_table(analysis: Analysis) -> Table:
+    """The bins as a table, empty ones included."""
+    words, level = words_of(analysis), analysis.settings.level
+    observed = words.observed.capitalize()
+    header = (
+        f"{words.predicted.capitalize()} range",
+        "Rows",
+        "Share of rows",
+        f"Mean {words.predicted}",
+        observed if analysis.view == "top_label" else "Share that happened",
+        "Gap (points)",
+        f"{level_percent(level)} interval",
+        "If calibrated",
+    )
+    return Table(header, tuple(bin_table_row(analysis.bins, i, level) for i in range(len(analysis.bins.count))))

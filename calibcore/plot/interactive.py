@@ -1,0 +1,346 @@
+"""Marks → a Plotly figure, for the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Label, Line, Points, Rule, Ticks, Whiskers
+from calibcore.plot.palette import colour, faded
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+__all__ = ["clicked_bin", "config", "escaped", "figure"]
+
+_LONGEST_NAME = 18
+_SMALL = 400  # pixels of width below which margins and text shrink
+_QUIET = {"hoverinfo": "skip"}
+
+
+def figure(chart: Chart, *, dark: bool = False) -> go.Figure:
+    """A chart as a Plotly figure with a fixed range, no zoom, and bins that can be clicked.
+
+    Parameters
+    ----------
+    chart : Chart
+    dark : bool
+        Whether it stands on a dark background.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Each bar and marker carries the index of its bin as ``customdata``.
+    """
+    import plotly.graph_objects as go
+
+    traces, shapes, notes = [], [], []
+    for mark in chart.marks:
+        if isinstance(mark, Rule):
+            shapes.append(_rule(mark, dark))
+            notes.extend(_rule_text(mark, chart, dark))
+        elif isinstance(mark, Highlight):
+            shapes.append(_highlight(mark, dark))
+        elif isinstance(mark, Label):
+            notes.append(_label(mark, chart, dark))
+        else:
+            traces.append(_TRACES[type(mark)](mark, chart, dark))
+    layout = {
+        "width": None,
+        "height": chart.height,
+        "margin": _margins(chart),
+        "showlegend": chart.legend,
+        "legend": _legend(dark),
+        "hovermode": "closest",
+        "clickmode": "event+select",
+        "dragmode": False,
+        "barmode": "overlay",
+        "xaxis": _axis(chart.x, chart.width, dark),
+        "yaxis": _axis(chart.y, chart.height, dark),
+        "shapes": shapes,
+        "annotations": notes,
+        "hoverlabel": {"align": "left", "font": {"size": 13}},
+    }
+    return go.Figure(data=traces, layout=layout)
+
+
+def _legend(dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
+    return {**place, "font": {"color": colour("text", dark=dark), "size": 12}, "itemclick": False, "itemdoubleclick": False}
+
+
+def config(name: str) -> dict[str, Any]:
+    """Options of the chart in the page: the camera alone, saving an SVG."""
+    return {
+        "displaylogo": False,
+        "scrollZoom": False,
+        "doubleClick": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "svg", "filename": name},
+    }
+
+
+def clicked_bin(selection: Any) -> int | None:
+    """Bin index of the first point of a selection event, or None where nothing is selected."""
+    points = selection["selection"]["points"]
+    if not points or "customdata" not in points[0]:
+        return None
+    data = points[0]["customdata"]
+    first = next(iter(data.values())) if isinstance(data, dict) else data[0] if isinstance(data, list) else data
+    return int(first)
+
+
+def escaped(text: str) -> str:
+    """Text that Plotly shows as it is: it would take ``<a href=…>`` and entities for markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _hover(tooltips: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    if not tooltips:
+        return {"hoverinfo": "skip"}
+    return {
+        "hovertext": ["<br>".join(escaped(line) for line in lines) for lines in tooltips],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _line(mark: Line, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    line = {"color": colour(mark.role, dark=dark), "dash": mark.dash, "width": mark.width}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(mark.x),
+        "y": list(mark.y),
+        "line": line,
+        "name": escaped(mark.name or ""),
+        **_hover(mark.tooltips),
+    }
+
+
+def _points(mark: Points, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    colours = [colour(r, dark=dark) for r in mark.roles]
+    chosen = [i == mark.outlined for i in mark.ids]
+    opacity = 1 if mark.visible else 0
+    edge, rim = colour("selected", dark=dark), colour("nothing", dark=dark)
+    line = {
+        "color": [edge if c else k if h else rim for c, k, h in zip(chosen, colours, mark.hollow, strict=True)],
+        "width": [3 if c else 2 if h else 1.5 for c, h in zip(chosen, mark.hollow, strict=True)],
+    }
+    fills = [colour("nothing", dark=dark) if h else k for h, k in zip(mark.hollow, colours, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(mark.x),
+        "y": list(mark.y),
+        "marker": {"symbol": mark.symbol, "size": mark.size, "color": fills, "line": line, "opacity": opacity},
+        "customdata": list(mark.ids),
+        "cliponaxis": False,
+        "name": escaped(mark.name or ""),
+        "showlegend": False,
+        "selected": {"marker": {"opacity": opacity}},
+        "unselected": {"marker": {"opacity": opacity}},
+        **_hover(mark.tooltips),
+    }
+
+
+def _bars(mark: Bars, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    hatch = {"shape": list(mark.hatches), "fgcolor": colour("nothing", dark=dark), "fillmode": "overlay", "size": 7, "solidity": 0.3}
+    marker = {"color": [colour(r, dark=dark) for r in mark.roles], "pattern": hatch, "line": {"width": 0}}
+    return {
+        "type": "bar",
+        "x": list(mark.x),
+        "base": list(mark.base),
+        "y": list(mark.height),
+        "width": list(mark.width),
+        "marker": marker,
+        "customdata": list(mark.ids),
+        "name": escaped(mark.name or ""),
+        "showlegend": False,
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+        **_hover(mark.tooltips),
+    }
+
+
+def _band(mark: Band, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for run in _touching(mark):
+        edges = [(mark.lower[i], mark.upper[i]) for i in run]
+        ends = [(max(mark.low[i], chart.y.low), max(mark.high[i], chart.y.low)) for i in run]
+        there = [p for (a, b), (_, high) in zip(edges, ends, strict=True) for p in ((a, high), (b, high))]
+        back = [p for (a, b), (low, _) in zip(reversed(edges), reversed(ends), strict=True) for p in ((b, low), (a, low))]
+        path = [*there, *back, there[0]]
+        x += [*(p[0] for p in path), None]
+        y += [*(p[1] for p in path), None]
+    line = {"color": faded(mark.role, 0.55, dark=dark), "width": 1}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "fill": "toself",
+        "fillcolor": faded(mark.role, 0.2, dark=dark),
+        "line": line,
+        "name": mark.name,
+        **_QUIET,
+    }
+
+
+def _touching(band: Band) -> list[list[int]]:
+    """Runs of neighbouring intervals."""
+    runs: list[list[int]] = []
+    for i in range(len(band.lower)):
+        if runs and band.upper[runs[-1][-1]] == band.lower[i]:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    return runs
+
+
+def _whiskers(mark: Whiskers, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    middle = [(a + b) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
+    half = [(b - a) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
+    error = {"type": "data", "array": half, "color": colour(mark.role, dark=dark), "thickness": 1.5, "width": 4}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(mark.x),
+        "y": middle,
+        "error_y": error,
+        "showlegend": False,
+        "marker": {"size": 0.1, "opacity": 0},
+        "name": mark.name,
+        **_QUIET,
+    }
+
+
+def _ticks(mark: Ticks, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    line = {"color": colour(mark.role, dark=dark), "width": 2}
+    marker = {"symbol": "line-ns", "size": 8, "line": line}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(mark.x),
+        "y": [chart.y.low] * len(mark.x),
+        "marker": marker,
+        "cliponaxis": False,
+        "name": "no rows",
+        "showlegend": False,
+        **_QUIET,
+    }
+
+
+_TRACES: dict[type, Callable[[Any, Chart, bool], dict[str, Any]]] = {
+    Line: _line,
+    Points: _points,
+    Bars: _bars,
+    Band: _band,
+    Whiskers: _whiskers,
+    Ticks: _ticks,
+}
+
+
+def _rule(mark: Rule, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    line = {"color": colour(mark.role, dark=dark), "width": 1.5, "dash": mark.dash}
+    if mark.x is None:
+        return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": mark.y, "y1": mark.y, "line": line}
+    return {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "xref": "x", "x0": mark.x, "x1": mark.x, "line": line}
+
+
+def _highlight(mark: Highlight, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    place = {"xref": "x", "x0": mark.lower, "x1": mark.upper, "yref": "paper", "y0": 0, "y1": 1}
+    return {"type": "rect", **place, "layer": "below", "line": {"width": 0}, "fillcolor": faded(mark.role, 0.12, dark=dark)}
+
+
+def _rule_text(mark: Rule, chart: Chart, dark: bool) -> list[dict[str, Any]]:  # noqa: FBT001
+    """Words over a vertical line, inside the plot on either half, at one of two heights."""
+    if not mark.text or mark.x is None:
+        return []
+    left_half = mark.x < (chart.x.low + chart.x.high) / 2
+    font = {"color": colour("text", dark=dark), "size": 12}
+    place = {
+        "x": mark.x,
+        "y": 1,
+        "yref": "paper",
+        "xanchor": "left" if left_half else "right",
+        "yanchor": "bottom",
+        "yshift": 15 * mark.level,
+    }
+    return [{**place, "text": escaped(mark.text), "showarrow": False, "font": font}]
+
+
+def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    horizontal, vertical = mark.anchor.split()
+    font = {"color": colour(mark.role, dark=dark), "size": 13}
+    text = {"text": escaped(_shortened(mark.text)), "font": font, "bgcolor": faded("nothing", 0.75, dark=dark), "borderpad": 2}
+    place = {"xanchor": horizontal, "yanchor": vertical, "align": "left"}
+    if mark.x > chart.x.high:
+        return {**text, **place, "xref": "paper", "x": 1, "xshift": 8, "y": mark.y, "showarrow": False}
+    if mark.pointer is None:
+        return {**text, **place, "x": mark.x, "y": mark.y, "showarrow": False}
+    head = {"x": mark.pointer[0], "y": mark.pointer[1], "axref": "x", "ayref": "y", "ax": mark.x, "ay": mark.y}
+    return {
+        **text,
+        **place,
+        **head,
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 1,
+        "standoff": 6,
+        "arrowcolor": colour(mark.role, dark=dark),
+    }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 2 * _LONGEST_NAME else text[: 2 * _LONGEST_NAME - 1] + "…"
+
+
+def _margins(chart: Chart) -> dict[str, int]:
+    if chart.width < _SMALL:
+        return {"l": 48, "r": 10, "t": 28, "b": 44}
+    outside = [m.text for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high]
+    longest = max((min(len(t), _LONGEST_NAME) for t in outside), default=0)
+    over = 16 * max((m.level for m in chart.marks if isinstance(m, Rule)), default=0)
+    return {"l": 64, "r": 16 + (8 * longest if outside else 0), "t": 24 + over, "b": 56}
+
+
+def _axis(axis: Axis, pixels: int, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    small = pixels < _SMALL
+    text = {"color": colour("text", dark=dark), "size": 11 if small else 12}
+    title = {"text": escaped(axis.title), "font": {**text, "size": 11 if small else 13}, "standoff": 8}
+    common = {"title": title, "tickfont": text, "fixedrange": True, "zeroline": False, "gridcolor": colour("grid", dark=dark)}
+    if axis.log:
+        return {**common, "type": "log", "range": [_log10(axis.low), _log10(axis.high)], "nticks": 4, "tickformat": ",d"}
+    return {**common, "range": [axis.low, axis.high], **_steps(axis, pixels)}
+
+
+def _log10(x: float) -> float:
+    import math
+
+    return math.log10(x)
+
+
+def _steps(axis: Axis, pixels: int) -> dict[str, Any]:
+    if axis.format == "percent":
+        fine = pixels >= _SMALL and axis.high - axis.low <= 1.0
+        return (
+            {"tickformat": ".0%", "dtick": 0.1 if fine or axis.high - axis.low <= 0.6 else 0.2}
+            if pixels >= 280
+            else {"tickformat": ".0%", "nticks": 4}
+        )
+    if axis.format == "points":
+        return _point_ticks(axis)
+    return {"tickformat": ",d" if axis.format == "count" else ".2f", "nticks": 6 if pixels < _SMALL else 11}
+
+
+def _point_ticks(axis: Axis) -> dict[str, Any]:
+    """Ticks of a symmetric axis of differences, in points with their sign."""
+    step = next((s for s in (2, 5, 10, 20, 50) if 100 * axis.high / s <= 3), 50)
+    most = int(100 * axis.high // step)
+    values = [step * k for k in range(-most, most + 1)]
+    return {"tickvals": [v / 100 for v in values], "ticktext": [f"{v:+d}".replace("-", "−") if v else "0" for v in values]}

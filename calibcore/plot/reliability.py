@@ -1,0 +1,200 @@
+"""The reliability diagram: mean confidence against accuracy, bin by bin, beside what a calibrated model would show."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from calibcore.analysis import Analysis
+from calibcore.plot.frame import SIDE, bin_table, directions, filled, highlight, notable, tooltips, words_of, x_axis, x_start
+from calibcore.plot.marks import Axis, Band, Bars, Chart, Label, Line, Mark, Points, Ticks, Whiskers
+from calibcore.plot.palette import Role
+from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
+
+__all__ = ["Uncertainty", "reliability"]
+
+Uncertainty = Literal["band", "bars", "both"]
+_HATCH = {"over": "/", "under": "\\", "within": ""}
+
+
+def reliability(
+    analysis: Analysis,
+    *,
+    uncertainty: Uncertainty = "band",
+    selected: int | None = None,
+    side: int = SIDE,
+    axes: tuple[float, float] | None = None,
+) -> Chart:
+    """The reliability diagram of one model.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    uncertainty : {"band", "bars", "both"}
+        The range of each bin if the model were calibrated, the interval of each point, or both.
+    selected : int, optional
+        0-based bin that is shown as selected.
+    side : int
+        Width and height in pixels.
+    axes : tuple of float, optional
+        Where the x and the y axis start, to draw several diagrams on the same axes.
+    """
+    bins, level = analysis.bins, analysis.settings.level
+    start, bottom = axes or (x_start(analysis), y_start(analysis, uncertainty))
+    which = filled(bins)
+    marks: list[Mark] = [*highlight(analysis, selected)]
+    if uncertainty in ("band", "both") and not bins.shared:
+        marks.append(_band(analysis, which, start))
+    marks.append(Line((max(start, bottom), 1.0), (max(start, bottom), 1.0), "diagonal", "dash", 1.5, "perfect calibration"))
+    marks.append(_gap_bars(analysis, which, side))
+    if uncertainty in ("bars", "both") and not bins.shared:
+        marks.append(_whiskers(analysis, which))
+    marks.append(_points(analysis, which, selected))
+    marks.extend(_empty(analysis, start))
+    marks.extend(_labels(analysis, start, bottom) if side >= SIDE else [])
+    words = words_of(analysis)
+    return Chart(
+        "reliability",
+        Axis(words.predicted_title, start, 1.0),
+        Axis(words.observed_title, bottom, 1.0),
+        tuple(marks),
+        _alt(analysis),
+        _caption(analysis, uncertainty, level),
+        bin_table(analysis),
+        side,
+        side,
+        title=analysis.name,
+        legend=side >= SIDE,
+    )
+
+
+def y_start(analysis: Analysis, uncertainty: Uncertainty = "band") -> float:
+    """Where the y axis starts: with the x axis, or lower in tenths so that every point is on the picture."""
+    bins = analysis.bins
+    lowest = [float(np.nanmin(bins.accuracy)), x_axis(analysis).low]
+    firm = bins.count >= FEW_ROWS
+    ranges = [bins.calibrated_range(analysis.settings.level)[0]] if uncertainty != "bars" else []
+    ranges += [bins.interval(analysis.settings.level)[0]] if uncertainty != "band" else []
+    lowest += [float(np.nanmin(r[firm])) for r in ranges if firm.any() and not bins.shared]
+    least = min(lowest)
+    return least if least == x_axis(analysis).low else max(0.0, math.floor(10 * least + 1e-9) / 10)
+
+
+def _band(analysis: Analysis, which: list[int], start: float) -> Band:
+    bins = analysis.bins
+    low, high = bins.calibrated_range(analysis.settings.level)
+    return Band(
+        tuple(max(float(e), start) for e in bins.edges[:-1][which]),
+        tuple(max(float(e), start) for e in bins.edges[1:][which]),
+        tuple(low[which].tolist()),
+        tuple(high[which].tolist()),
+        name=f"{level_percent(analysis.settings.level)} range if calibrated",
+    )
+
+
+def _gap_bars(analysis: Analysis, which: list[int], side: int) -> Bars:
+    bins = analysis.bins
+    found = directions(bins, analysis.settings.level)
+    widths = np.clip(0.5 * np.diff(bins.edges)[which], 2.5 / side, 0.03)
+    return Bars(
+        tuple(bins.confidence[which].tolist()),
+        tuple(bins.confidence[which].tolist()),
+        tuple(bins.gap[which].tolist()),
+        tuple(widths.tolist()),
+        tuple(_role(found[i]) for i in which),
+        tuple(_HATCH[_role(found[i])] for i in which),
+        tooltips(analysis, which),
+        tuple(which),
+        name="gap",
+    )
+
+
+def _role(direction: str) -> Role:
+    return "over" if direction == "over" else "under" if direction == "under" else "within"
+
+
+def _whiskers(analysis: Analysis, which: list[int]) -> Whiskers:
+    bins = analysis.bins
+    low, high = bins.interval(analysis.settings.level)
+    name = f"{level_percent(analysis.settings.level)} interval of the point"
+    return Whiskers(tuple(bins.confidence[which].tolist()), tuple(low[which].tolist()), tuple(high[which].tolist()), name=name)
+
+
+def _points(analysis: Analysis, which: list[int], selected: int | None) -> Points:
+    bins = analysis.bins
+    found = directions(bins, analysis.settings.level)
+    return Points(
+        tuple(bins.confidence[which].tolist()),
+        tuple(bins.accuracy[which].tolist()),
+        tuple(_role(found[i]) for i in which),
+        tuple(bool(bins.count[i] < FEW_ROWS) for i in which),
+        tooltips(analysis, which),
+        tuple(which),
+        name="bin mean",
+        outlined=selected,
+    )
+
+
+def _empty(analysis: Analysis, start: float) -> list[Mark]:
+    bins = analysis.bins
+    middles = ((bins.edges[:-1] + bins.edges[1:]) / 2)[~bins.filled]
+    visible = tuple(float(m) for m in middles if m >= start)
+    return [Ticks(visible)] if visible else []
+
+
+def _labels(analysis: Analysis, start: float, bottom: float) -> list[Mark]:
+    bins = analysis.bins
+    marks: list[Mark] = []
+    worst = notable(bins, analysis.settings.level)
+    if worst is not None:
+        says, was = float(bins.confidence[worst]), float(bins.accuracy[worst])
+        word = words_of(analysis).happened
+        below = was < says
+        anchor = "right top" if below else "right bottom"
+        shift = 0.05 * (1 - bottom) * (-1 if below else 1)
+        place_x = max(says - 0.04 * (1 - start), start + 0.3 * (1 - start))
+        text = f"says {100 * says:.0f}%, {word} {100 * was:.0f}%"
+        marks.append(Label(place_x, min(was + shift, 0.99), text, "ink", anchor, pointer=(says, was)))
+    return marks
+
+
+def _alt(analysis: Analysis) -> str:
+    bins, level = analysis.bins, analysis.settings.level
+    found = directions(bins, level)
+    over, under = found.count("over"), found.count("under")
+    text = (
+        f"Reliability diagram of {analysis.name}: of {bins.used} bins with rows, {over} lie below the range of a calibrated model "
+        f"(overconfident), {under} above it (underconfident)."
+    )
+    worst = notable(bins, level)
+    if worst is None:
+        return text
+    word = words_of(analysis).happened
+    says, was = f"{100 * bins.confidence[worst]:.0f}%", f"{100 * bins.accuracy[worst]:.0f}%"
+    return f"{text} Most weighty: {bin_range(bins, worst)}, says {says}, {word} {was} of {bins.count[worst]:,} rows."
+
+
+def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> str:
+    parts = []
+    if uncertainty in ("band", "both"):
+        by_luck = analysis.bins.used * (1 - level)
+        number = (
+            "fewer than one point falls"
+            if by_luck < 0.5
+            else "about 1 point falls"
+            if by_luck < 1.5
+            else f"about {by_luck:.0f} points fall"
+        )
+        parts.append(
+            f"Grey band: where points fall {level_percent(level)} of the time if the model were calibrated. "
+            f"With {analysis.bins.used} bins in use {number} outside by luck."
+        )
+    if uncertainty in ("bars", "both"):
+        parts.append(f"Bars: {level_percent(level)} interval of each point.")
+    if bool((analysis.bins.count[analysis.bins.filled] < FEW_ROWS).any()):
+        parts.append(f"Hollow: fewer than {FEW_ROWS} rows.")
+    if x_start(analysis) > 0:
+        parts.append(f"With {len(analysis.classes)} classes no confidence can be below {100 * x_start(analysis):.0f}%.")
+    return " ".join(parts)

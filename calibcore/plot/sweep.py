@@ -1,0 +1,71 @@
+"""ECE against the number of bins, which shows whether the answer depends on how the rows are binned."""
+
+from __future__ import annotations
+
+from calibcore.analysis import Analysis
+from calibcore.plot.frame import SIDE
+from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Table, Whiskers
+
+__all__ = ["ece_between", "sweep"]
+
+_DRAWN = 50  # largest number of bins on the picture
+
+
+def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Chart:
+    """ECE of both strategies for 2 to 50 bins, the shown bins marked, with what chance alone gives there.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    width, height : int
+        In pixels.
+    """
+    s = analysis.sweep
+    shown = [i for i, m in enumerate(s.n_bins) if m <= _DRAWN]
+    x = tuple(float(s.n_bins[i]) for i in shown)
+    width_line = tuple(s.equal_width[i] for i in shown)
+    mass_line = tuple(s.equal_mass[i] for i in shown)
+    here = float(min(analysis.bins.requested, _DRAWN))
+    top = 1.12 * max(*width_line, *mass_line, analysis.chance.p95, analysis.ece, 1e-6)
+    marks: tuple[Mark, ...] = (
+        Line(x, width_line, "ink", "solid", 2, "equal width", _tooltips(x, width_line, "equal width")),
+        Line(x, mass_line, "diagonal", "dash", 2, "equal mass", _tooltips(x, mass_line, "equal mass")),
+        Whiskers((here,), (analysis.chance.median,), (analysis.chance.p95,), "diagonal", "chance alone, median to 95th percentile"),
+        _marker(analysis, here),
+        Label(min(here + 0.6, 40.0), analysis.ece - 0.04 * top, f"shown: {analysis.ece:.4f}", "ink", "left top"),
+    )
+    axes = Axis("Number of bins", 1.0, float(_DRAWN) + 1, "count"), Axis("ECE", 0.0, top, "number")
+    table = Table(
+        ("Bins", "ECE, equal width", "ECE, equal mass"),
+        tuple((f"{s.n_bins[i]}", f"{s.equal_width[i]:.4f}", f"{s.equal_mass[i]:.4f}") for i in shown),
+    )
+    return Chart("sweep", *axes, marks, _alt(analysis), _caption(analysis), table, width, height, analysis.name, legend=True)
+
+
+def ece_between(analysis: Analysis, first: int = 5, last: int = 50) -> tuple[float, float]:
+    """Smallest and largest ECE of either strategy between two numbers of bins."""
+    s = analysis.sweep
+    found = [e for line in (s.equal_width, s.equal_mass) for m, e in zip(s.n_bins, line, strict=True) if first <= m <= last]
+    return min(found), max(found)
+
+
+def _marker(analysis: Analysis, here: float) -> Points:
+    tip = (f"{analysis.bins.requested} bins, {analysis.settings.strategy.replace('_', ' ')}", f"ECE {analysis.ece:.4f}", "shown now")
+    return Points((here,), (analysis.ece,), ("ink",), (False,), (tip,), (0,), size=12, name="shown now")
+
+
+def _tooltips(x: tuple[float, ...], y: tuple[float, ...], name: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((f"{m:.0f} bins, {name}", f"ECE {e:.4f}") for m, e in zip(x, y, strict=True))
+
+
+def _alt(analysis: Analysis) -> str:
+    low, high = ece_between(analysis)
+    return f"ECE of {analysis.name} against the number of bins: between 5 and 50 bins it runs from {low:.4f} to {high:.4f}."
+
+
+def _caption(analysis: Analysis) -> str:
+    shown = "your edges" if analysis.settings.strategy == "custom" else f"{analysis.bins.requested} bins"
+    return (
+        f"Solid: bins of equal width. Dashed: bins of equal mass. Dot: {shown}, as shown. "
+        "Bar: what a calibrated model with these confidences gives there by chance, median to 95th percentile."
+    )

@@ -1,0 +1,133 @@
+"""Words and number formats that charts, tables and tooltips share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.advice.verdict import percent, points
+from calibcore.binned import BinnedStatistics
+
+__all__ = ["FEW_ROWS", "ViewWords", "bin_range", "bin_table_row", "edge_texts", "level_percent", "share", "tooltip", "view_words"]
+
+FEW_ROWS = 30  # below this a bin is drawn hollow and called "few rows"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewWords:
+    """How one view is spoken of."""
+
+    title: str
+    predicted: str
+    observed: str
+    predicted_title: str
+    observed_title: str
+    happened: str
+
+
+def view_words(view: str, *, positive: str | None = None) -> ViewWords:
+    """Words for a view of a model.
+
+    Examples
+    --------
+    >>> view_words("top_label").happened
+    'right'
+    """
+    if view == "top_label":
+        return ViewWords("Confidence", "confidence", "accuracy", "Confidence", "Accuracy (share that was right)", "right")
+    if view == "positive":
+        of = f" of {positive}" if positive else ""
+        return ViewWords(
+            "Positive class",
+            "probability",
+            "share",
+            f"Predicted probability{of}",
+            f"Share of positives{of and f' ({positive})'}",
+            "happened",
+        )
+    name = view.removeprefix("class:")
+    return ViewWords(f"Class {name}", "probability", "share", f"Predicted probability of {name}", f"Share that was {name}", "happened")
+
+
+def share(value: float) -> str:
+    """A share with one decimal: 0.786 → "78.6%"."""
+    return f"{100 * value:.1f}%"
+
+
+def level_percent(level: float) -> str:
+    """A level as text: 0.95 → "95%"."""
+    return f"{100 * level:g}%"
+
+
+def edge_texts(edges: np.ndarray) -> tuple[str, ...]:
+    """Edges in percent, with just enough decimals (one to six) to tell neighbours apart.
+
+    Examples
+    --------
+    >>> edge_texts(np.array([0, 0.5, 0.9333, 1]))
+    ('0', '50', '93.3', '100')
+    """
+    for digits in (1, 2, 3, 4, 5, 6):
+        texts = [f"{100 * e:.{digits}f}".rstrip("0").rstrip(".") for e in edges.tolist()]
+        distinct = len(set(edges.tolist()))
+        if len(set(texts)) == distinct:
+            break
+    return tuple(texts)
+
+
+def bin_range(bins: BinnedStatistics, i: int) -> str:
+    """A bin in words: "90–95%"."""
+    low, high = edge_texts(bins.edges)[i : i + 2]
+    return f"{low}%" if low == high else f"{low}–{high}%"
+
+
+def _inequality(bins: BinnedStatistics, i: int, name: str) -> str:
+    low, high = edge_texts(bins.edges)[i : i + 2]
+    right = bins.closed == "right"
+    first = "≤" if i == 0 or not right else "<"
+    last = "≤" if right or i == len(bins.count) - 1 else "<"
+    return f"{low}% {first} {name} {last} {high}%"
+
+
+def _happened(bins: BinnedStatistics, i: int, word: str) -> str:
+    n = bins.count[i].item()
+    if float(bins.weight[i]) != n or bins.shared:
+        return f"{word} {share(bins.accuracy[i])} ({n:,.0f} rows, weighted)"
+    return f"{word} {bins.accuracy[i] * n:,.0f} of {n:,} = {share(bins.accuracy[i])}"
+
+
+def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, level: float) -> tuple[str, ...]:
+    """Everything about one bin that holds rows, one line each."""
+    low, high = (float(ends[i]) for ends in bins.interval(level))
+    band_low, band_high = (float(ends[i]) for ends in bins.calibrated_range(level))
+    lines = [
+        _inequality(bins, i, words.predicted),
+        f"says {share(bins.confidence[i])} on average",
+        _happened(bins, i, words.happened),
+    ]
+    if np.isfinite(low):
+        lines.append(f"{level_percent(level)} interval {100 * low:.1f} to {share(high)}")
+    lines.append(f"gap {points(float(bins.gap[i]), signed=True)} points")
+    if np.isfinite(band_low):
+        lines.append(f"a calibrated model: {100 * band_low:.1f} to {share(band_high)}")
+    lines.append(f"{share(bins.weight[i] / bins.weight.sum())} of rows" + (", few rows" if bins.count[i] < FEW_ROWS else ""))
+    return tuple(lines)
+
+
+def bin_table_row(bins: BinnedStatistics, i: int, level: float) -> tuple[str, ...]:
+    """Range, rows, share of rows, says, observed, gap, interval, range if calibrated; dashes where there are no rows."""
+    n = bins.count[i].item()
+    if not bins.filled[i]:
+        return (bin_range(bins, i), "0", "0%", "–", "–", "–", "–", "–")
+    ends = [(float(a[i]), float(b[i])) for a, b in (bins.interval(level), bins.calibrated_range(level))]
+    ranges = [f"{100 * low:.1f} to {share(high)}" if np.isfinite(low) else "–" for low, high in ends]
+    return (
+        bin_range(bins, i),
+        f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}",
+        percent(float(bins.weight[i] / bins.weight.sum())),
+        share(bins.confidence[i]),
+        share(bins.accuracy[i]),
+        points(float(bins.gap[i]), signed=True),
+        *ranges,
+    )

@@ -1,0 +1,82 @@
+"""What can be downloaded: all results as JSON, bins and rows as CSV, equal to what is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from calibcore.analysis import Analysis, Comparison, bin_rows_of, document
+from calibcore.report.rows import BinRows
+from calibcore.report.tables import Table, to_csv
+
+__all__ = ["bins_csv", "file_name", "results_json", "rows_csv"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def results_json(results: Comparison | Sequence[Analysis]) -> str:
+    """The JSON of a run, as the command line writes it."""
+    run = results.to_dict() if isinstance(results, Comparison) else document(results)
+    return json.dumps(run, indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def bins_csv(analyses: Sequence[Analysis]) -> str:
+    """One line a model and bin at full precision; what is undefined is empty.
+
+    Parameters
+    ----------
+    analyses : sequence of Analysis
+    """
+    header: tuple[str, ...] = (
+        "model",
+        "view",
+        "strategy",
+        "closed",
+        "level",
+        "bin",
+        "lower",
+        "upper",
+        "count",
+        "confidence",
+        "accuracy",
+        "gap",
+    )
+    header += ("interval_low", "interval_high", "chance_low", "chance_high")
+    return to_csv(Table(header, tuple(line for a in analyses for line in _bin_lines(a))))
+
+
+def _bin_lines(a: Analysis) -> list[tuple[str, ...]]:
+    s = a.settings
+    about = (_safe(a.name), _safe(a.view), s.strategy, a.bins.closed, repr(s.level))
+    lines = []
+    for i, b in enumerate(bin_rows_of(a.bins, s.level)):
+        numbers = [b[k] for k in ("lower", "upper", "count", "confidence", "accuracy", "gap")]
+        numbers += [*(b["interval"] or (None, None)), *(b["chance"] or (None, None))]
+        lines.append((*about, str(i), *("" if x is None else repr(x) for x in numbers)))
+    return lines
+
+
+def rows_csv(rows: BinRows) -> str:
+    """All rows of a bin."""
+    table = rows.table()
+    return to_csv(Table(tuple(map(_safe, table.header)), tuple(tuple(map(_safe, row)) for row in table.rows)))
+
+
+def _safe(text: str) -> str:
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
+    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def file_name(*parts: Any, ending: str) -> str:
+    """A file name of harmless characters: "swift-v2-bins.csv"."""
+    joined = "-".join(str(p) for p in parts)
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in joined)[:80] + ending

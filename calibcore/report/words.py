@@ -1,0 +1,268 @@
+"""Results in sentences: the headline, what a page says beside its charts, and the caveats that apply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcore.advice.verdict import confidence_range, percent, points
+from calibcore.analysis import Analysis
+from calibcore.inference.comparison import Differences
+from calibcore.inference.intervals import Estimate
+from calibcore.plot.frame import directions, notable, words_of
+from calibcore.plot.sweep import ece_between
+from calibcore.plot.wording import FEW_ROWS, bin_range
+from calibcore.report.tables import Table, count_text, gap_text, interval_text, mce_text, plain, score_text, settings_text, share_text
+
+__all__ = [
+    "Caveat",
+    "Number",
+    "bin_option",
+    "caveats",
+    "chance_text",
+    "difference_sentence",
+    "evidence_lines",
+    "headline",
+    "key_numbers",
+    "markdown_free",
+    "other_view",
+    "remedy_line",
+    "shown_lines",
+    "strategy_table",
+    "sweep_sentence",
+    "view_note",
+    "worst_range",
+]
+
+_HEADLINES = {
+    "uniform_overconfidence": "is overconfident",
+    "uniform_underconfidence": "is underconfident",
+    "local_overconfidence": "is overconfident in one range",
+    "local_underconfidence": "is underconfident in one range",
+    "non_uniform_overconfidence": "is too sure in some ranges, not sure enough in others",
+    "extreme_overconfidence": "is almost always sure, and too often wrong",
+    "none_detected": "shows no miscalibration in these rows",
+    "unclear": "differs from its claims, but not in a clear place",
+}
+_SMALL_P = 0.001
+_JOINER = "\u2060"  # of no width: addresses are made links even where every sign is escaped, unless something is between
+_MASS_WHY = (
+    "Another sample or model has other edges, so its seventh bin is not the same range. "
+    "Equal width and custom edges are the same for every model."
+)
+_USEFUL_WHY = (
+    "A constant forecast of the base rate can have an ECE near 0 and say nothing. Read accuracy, Brier score and log loss beside it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with its name and what must be read beside it."""
+
+    label: str
+    value: str
+    beside: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """One line, and why."""
+
+    line: str
+    why: str
+
+
+def markdown_free(text: str) -> str:
+    r"""Text from a file so that Markdown shows it as it is: no emphasis, link, image, formula, icon or colour.
+
+    Examples
+    --------
+    >>> print(markdown_free("![x](a)"))
+    \!\[x\]\(a\)
+    """
+    unlinked = re.sub(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=\w)", _JOINER, plain(text))
+    return re.sub(r"([\\`*_{}\[\]()<>#+.!|~:$&@^=-])", r"\\\1", unlinked)
+
+
+def headline(a: Analysis) -> str:
+    """Who and what, in one line.
+
+    Parameters
+    ----------
+    a : Analysis
+    """
+    name = plain(a.name)
+    if a.verdict.level == "V0":
+        return f"{name}: too few rows to judge"
+    if a.verdict.level == "V2":
+        return f"{name} is off by a small amount"
+    if a.pattern.name == "confidence_collapse":
+        return f"{name} hardly commits itself"
+    if a.pattern.name == "shifted":
+        over = a.pattern.evidence["expected_events"] > a.pattern.evidence["events"]
+        return f"{name} {'overstates' if over else 'understates'} risks throughout"
+    return f"{name} {_HEADLINES.get(a.pattern.name, _HEADLINES['unclear'])}"
+
+
+def remedy_line(a: Analysis) -> str | None:
+    """What usually helps, unless the verdict has said it or nothing needs help."""
+    if a.verdict.level in ("V0", "V1", "V2") or a.pattern.remedy in a.verdict.text:
+        return None
+    return f"What usually helps: {a.pattern.remedy}"
+
+
+def chance_text(a: Analysis) -> str:
+    """What a calibrated model shows: "0.0080 to 0.0139"."""
+    return f"{score_text(a.chance.median)} to {score_text(a.chance.p95)}"
+
+
+def key_numbers(a: Analysis) -> tuple[Number, ...]:
+    """Gap, ECE, MCE, Brier score and log loss, each with what it must be read beside."""
+    low_high = f"{percent(a.settings.level)} interval {_ends(a.gap)} points" if a.gap.low is not None else "no interval from these rows"
+    return (
+        Number("Gap", f"{points(a.gap.value, signed=True)} points", low_high),
+        Number("ECE", score_text(a.ece), f"chance alone {chance_text(a)}"),
+        Number("MCE", score_text(a.bins.mce), mce_text(a.bins).partition(" ")[2].strip("()")),
+        Number("Brier", score_text(a.brier), a.brier_scale),
+        Number("Log loss", score_text(a.log_loss), "in nats"),
+    )
+
+
+def _ends(e: Estimate) -> str:
+    assert e.low is not None
+    assert e.high is not None
+    return f"{points(e.low, signed=True)} to {points(e.high, signed=True)}"
+
+
+def shown_lines(a: Analysis) -> tuple[str, ...]:
+    """What the diagram shows, in three lines."""
+    words = words_of(a)
+    level = "accuracy" if a.view == "top_label" else "base rate"
+    found = directions(a.bins, a.settings.level)
+    over, under = found.count("over"), found.count("under")
+    bins = (
+        f"Of {a.bins.used} bins with rows, {over or 'none'} {_lie(over)} below what a calibrated model would show (too sure), "
+        f"{under or 'none'} above (not sure enough)."
+    )
+    return (
+        f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {count_text(a.n)} rows.",
+        bins,
+        f"The test for miscalibration does not use these bins: {_p_text(a.detection.p_value)}.",
+    )
+
+
+def _lie(n: int) -> str:
+    return "lies" if n == 1 else "lie"
+
+
+def _p_text(p: float) -> str:
+    text = "p ≤ 0.001" if p <= _SMALL_P else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+    return f"{text}, {'a difference is detected' if p <= 0.05 else 'no difference is detected'}"
+
+
+def worst_range(a: Analysis) -> str | None:
+    """The bin that matters most, in frequencies; None where no bin leaves its calibrated range."""
+    i = notable(a.bins, a.settings.level)
+    if i is None:
+        return None
+    n, words = float(a.bins.count[i]), words_of(a)
+    right, expected = float(a.bins.accuracy[i]) * n, float(a.bins.confidence[i]) * n
+    what = {"top_label": "were right", "positive": "were positive"}.get(a.view, f"were {plain(a.view.removeprefix('class:'))}")
+    return (
+        f"Of {count_text(n)} predictions made at {bin_range(a.bins, i)} {words.predicted}, {right:,.0f} {what}; "
+        f"about {expected:,.0f} would be expected."
+    )
+
+
+def bin_option(a: Analysis, i: int) -> str:
+    """A bin to choose: "90–95%: 341 rows, says 93%, right 79%"."""
+    b = a.bins
+    said, was = f"{100 * b.confidence[i]:.0f}%", f"{100 * b.accuracy[i]:.0f}%"
+    rows = f"{count_text(float(b.count[i]))} {'row' if b.count[i] == 1 else 'rows'}"
+    return f"{bin_range(b, i)}: {rows}, says {said}, {words_of(a).happened} {was}"
+
+
+def evidence_lines(a: Analysis) -> tuple[str, ...]:
+    """Why the verdict is what it is: the test and the runs of confidences it rests on."""
+    lines = [f"Test over {a.detection.draws:,} redraws of the labels: {_p_text(a.detection.p_value)}."]
+    for side, word in (("over", "Too sure"), ("under", "Not sure enough")):
+        run = a.pattern.evidence.get(side)
+        if run:
+            where = confidence_range(run["low"], run["high"])
+            gap = points(run["gap"], signed=True)
+            lines.append(f"{word} at {where} confidence: {run['count']:,} rows, gap {gap} points.")
+    halves = a.pattern.evidence.get("halves_z")
+    if halves and None not in halves:
+        lower, upper = (f"{z:+.1f}".replace("-", "−") for z in halves)
+        lines.append(f"Standard deviations off: {lower} in the lower half of its confidence, {upper} in the upper half.")
+    return tuple(lines)
+
+
+def view_note(a: Analysis) -> str | None:
+    """What must be known to read another view than the confidence view."""
+    if a.view == "positive":
+        return "Overconfidence looks like an S round 50% here. The pattern is judged in the Confidence view."
+    if a.view.startswith("class:"):
+        return "One class against the rest. The pattern is judged in the Confidence view."
+    return None
+
+
+def other_view(a: Analysis) -> str | None:
+    """ECE and MCE of the view of a binary model that is not shown; they are different statistics."""
+    titles = {"top_label": "Confidence view", "positive": "Positive-class view"}
+    found = [f"{titles[v]}: ECE {score_text(b.ece)}, MCE {score_text(b.mce)}." for v, b in a.views.items() if v != a.view]
+    return " ".join(found) or None
+
+
+def caveats(a: Analysis) -> tuple[Caveat, ...]:
+    """What must be read beside these numbers, most important first."""
+    by_chance = f"ECE depends on bins and rows: a calibrated model with these confidences would show {chance_text(a)} here by chance."
+    found = [Caveat(by_chance, f"Computed with {settings_text(a.settings)} The page Bins and rows shows other numbers of bins.")]
+    if a.settings.strategy == "equal_mass":
+        found.append(Caveat("The edges come from this data.", _MASS_WHY))
+    if a.task == "multiclass" and a.view == "top_label":
+        found.append(Caveat("Checks only the predicted class.", _classes_why(a)))
+    rows = float(a.bins.count[a.bins.mce_bin])
+    few = ", here of a bin with few rows" if rows < FEW_ROWS else ""
+    where = f"It is the gap of the bin {bin_range(a.bins, a.bins.mce_bin)}, which holds {count_text(rows)} rows."
+    found.append(Caveat(f"MCE is the largest of {a.bins.used} noisy gaps{few}.", where))
+    found.append(Caveat("A small ECE alone does not make a model useful.", _USEFUL_WHY))
+    found.append(Caveat("Intervals assume independent rows.", "Repeated rows of one person or event make the true intervals wider."))
+    return tuple(found)
+
+
+def _classes_why(a: Analysis) -> str:
+    text = "The probabilities of the other classes can be wrong while this view looks right. Choose One class under View to see them."
+    return text if a.classwise is None else f"{text} Mean one-vs-rest ECE over {len(a.classes)} classes: {score_text(a.classwise.mean)}."
+
+
+def sweep_sentence(a: Analysis) -> str:
+    """Does ECE depend on the number of bins, and what has the verdict to do with it."""
+    low, high = ece_between(a)
+    number = len(a.bins.count) if a.settings.strategy == "custom" else a.settings.n_bins
+    return (
+        f"Between 5 and 50 bins ECE runs from {score_text(low)} to {score_text(high)}. "
+        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a)} there. "
+        "The verdict does not change with the bins: its test uses bins of its own."
+    )
+
+
+def strategy_table(analyses: Sequence[Analysis], n_bins: int) -> Table:
+    """ECE of both strategies with the same number of bins, where the shown bins are neither."""
+    header = ("Model", f"ECE (equal width, {n_bins} bins)", f"ECE (equal mass, {n_bins} bins)")
+    at = {m: i for i, m in enumerate(analyses[0].sweep.n_bins)}[n_bins]
+    return Table(header, tuple((plain(a.name), score_text(a.sweep.equal_width[at]), score_text(a.sweep.equal_mass[at])) for a in analyses))
+
+
+def difference_sentence(d: Differences, baseline: str) -> str:
+    """Which of two models scores better, decided by log loss (by the Brier score where log losses were clipped)."""
+    model, base = plain(d.model), plain(baseline)
+    measure, found = ("log loss", d.log_loss) if d.log_loss is not None and d.log_loss.low is not None else ("Brier score", d.brier)
+    rows = f"on the same {d.pairing.n_common:,} rows" if d.pairing.paired else "on different rows, so less sharply"
+    if found is None or found.low is None or found.high is None:
+        return f"{model} and {base}: only the gap can be compared; it differs by {gap_text(d.gap)} points."
+    numbers = f"{measure} {interval_text(found)}"
+    if found.low <= 0 <= found.high:
+        return f"{model} and {base}: these rows do not tell which scores better ({numbers}), compared {rows}."
+    return f"{model} scores {'worse' if found.value > 0 else 'better'} than {base}: {numbers}, compared {rows}."
