@@ -1,0 +1,210 @@
+"""Compare the dashboard with a bare Streamlit page that draws the same figures: `python tests/benchmarks/page_cost.py`.
+
+Both serve the same machine in the same run, turn by turn, so that their ratio does not depend on it.  Measured in the
+browser: the time from opening the page in a fresh session to its first chart, and from a moved slider to the last
+change under the charts.  The bare page gets its figures from the messages that the dashboard sent.
+"""
+
+# ruff: noqa: T201 - prints are what it is for
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "browser"))
+
+from harness import Chromium, Server, find_chromium, find_command
+from reader import Reader
+
+ROWS = 100_000
+START = 15  # bins
+CHART = '[data-testid="stPlotlyChart"]'
+TARGETS = {"first chart": 1.3, "redraw": 1.5}
+
+_FIRST_CHART = """
+new MutationObserver((_, me) => {
+  if (!document.querySelector('.js-plotly-plot .main-svg .trace')) return;
+  window.firstChart = performance.now();
+  me.disconnect();
+}).observe(document, {subtree: true, childList: true});
+"""
+
+# What the same page costs with nothing but its charts: figures ready made, one slider.
+_BARE = """
+import json
+import plotly.graph_objects as go
+import streamlit as st
+
+@st.cache_resource
+def charts():
+    with open({path!r}) as f:
+        return json.load(f)
+
+bins = st.sidebar.slider("Bins", 2, 50, {start}, key="bins")
+for i, c in enumerate(charts()[str(bins)]):
+    options = {{"on_select": "rerun", "selection_mode": "points"}} if c["selectable"] else {{}}
+    height = c["spec"]["layout"].get("height", 450)
+    st.plotly_chart(go.Figure(c["spec"]), key=f"chart {{i}}", theme=c["theme"] or None, config=c["config"], height=height, **options)
+"""
+
+
+class Wire:
+    """The charts that a page received, read from its messages."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._known: dict[str, Any] = {}
+        self._charts: dict[tuple[int, ...], Any] = {}
+        reader.page.on("websocket", lambda socket: socket.on("framereceived", self._read))
+
+    def _read(self, frame: Any) -> None:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        payload = frame if isinstance(frame, bytes) else frame["payload"]
+        message = ForwardMsg.FromString(payload)
+        if message.WhichOneof("type") == "ref_hash":  # sent before, so known by its hash
+            known = self._known.get(message.ref_hash)
+            if known is None:
+                return
+            metadata = message.metadata
+            message = known
+        else:
+            metadata = message.metadata
+            self._known[message.hash] = message
+        if message.WhichOneof("type") == "new_session":
+            self._charts.clear()
+        if message.WhichOneof("type") == "delta" and message.delta.new_element.WhichOneof("type") == "plotly_chart":
+            self._charts[tuple(metadata.delta_path)] = message.delta.new_element.plotly_chart
+
+    def charts(self) -> list[dict[str, Any]]:
+        """Of the last run, in the order of the page."""
+        return [
+            {"spec": json.loads(c.spec), "config": json.loads(c.config or "{}"), "theme": c.theme, "selectable": bool(c.selection_mode)}
+            for _, c in sorted(self._charts.items())
+        ]
+
+
+def write_rows(path: Path) -> None:
+    """A binary model that is too sure, with ids and probabilities of many digits: the dearest kind of file to read."""
+    rng = np.random.default_rng(7)
+    said = rng.beta(0.7, 0.7, ROWS)
+    label = rng.random(ROWS) < 0.5 + 0.8 * (said - 0.5)
+    lines = [f"r{i},{int(y)},{p:.9f}" for i, (y, p) in enumerate(zip(label, said, strict=True))]
+    path.write_text("id,label,probability\n" + "\n".join(lines) + "\n")
+
+
+def record(chromium: Chromium, url: str, steps: int) -> dict[str, list[dict[str, Any]]]:
+    """The dashboard's charts for every number of bins that will be shown."""
+    reader = Reader(chromium.browser, url)
+    wire = Wire(reader)
+    reader.open()
+    reader.charts()
+    found = {}
+    for bins in range(START, START + steps + 1):
+        reader.slide("Bins", bins)
+        found[str(bins)] = wire.charts()
+    reader.close()
+    return found
+
+
+def first_chart(chromium: Chromium, url: str) -> dict[str, float]:
+    """Milliseconds from opening the page, in a session without a past."""
+    reader = Reader(chromium.browser, url)
+    reader.context.add_init_script(_FIRST_CHART)
+    reader.open()
+    reader.page.wait_for_function("window.firstChart")
+    times = reader.page.evaluate("[window.firstChart, window.probe.idleSince]")
+    reader.close()
+    return {"first chart": times[0], "whole page": times[1]}
+
+
+def redraw(reader: Reader) -> dict[str, float]:
+    """Milliseconds from one more bin to the last change under the charts."""
+    reader.slider("Bins").focus()
+    before, began = reader.page.evaluate(
+        "s => { probe.watched = s; probe.drawn = 0; return [probe.runs, performance.now()] }",
+        CHART,
+    )
+    reader.page.keyboard.press("ArrowRight")
+    reader.settle(before, grace=5_000)
+    reader.page.wait_for_function("performance.now() - Math.max(probe.drawn, probe.idleSince) > 700")
+    drawn, ended = reader.page.evaluate("[probe.drawn, probe.idleSince]")
+    # A very short run begins and ends between two looks of the browser and leaves no end of its own.
+    return {"redraw": drawn - began, "script ended": (ended if ended > began else drawn) - began}
+
+
+def measure(chromium: Chromium, urls: dict[str, str], repetitions: int) -> dict[str, dict[str, list[float]]]:
+    """Every quantity of both pages, turn by turn, the one that goes first changing."""
+    times: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in urls}
+    readers = {name: Reader(chromium.browser, url) for name, url in urls.items()}
+
+    def note(name: str, take: Callable[[], dict[str, float]]) -> None:
+        for what, value in take().items():
+            times[name][what].append(value)
+
+    for name in urls:
+        readers[name].open()
+        readers[name].charts()
+    for i in range(repetitions):
+        for name in list(urls) if i % 2 == 0 else list(reversed(urls)):
+            note(name, lambda name=name: first_chart(chromium, urls[name]))  # type: ignore[misc]
+            note(name, lambda name=name: redraw(readers[name]))  # type: ignore[misc]
+    for reader in readers.values():
+        reader.close()
+    return times
+
+
+def print_result(times: dict[str, dict[str, list[float]]]) -> bool:
+    """A table of medians in milliseconds; whether the targets are met."""
+    print(f"{'median of ms':<16}{'dashboard':>12}{'bare page':>12}{'ratio':>8}{'target':>8}   (range)")
+    met = True
+    for what, ours in times["dashboard"].items():
+        bare = times["bare"][what]
+        ratio = statistics.median(ours) / statistics.median(bare)
+        met &= ratio <= TARGETS.get(what, ratio)
+        spread = f"{min(ours):.0f}–{max(ours):.0f} and {min(bare):.0f}–{max(bare):.0f}"
+        print(
+            f"{what:<16}{statistics.median(ours):>12.0f}{statistics.median(bare):>12.0f}{ratio:>8.2f}{TARGETS.get(what, ''):>8}   {spread}"
+        )
+    return met
+
+
+def main() -> int:
+    """Measure, print, and exit with 1 if a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=9)
+    repetitions = parser.parse_args().repetitions
+    with tempfile.TemporaryDirectory() as name, Chromium(find_chromium()) as chromium:
+        folder = Path(name)
+        for sub in ("ours", "bare"):
+            (folder / sub).mkdir()
+        write_rows(folder / "rows.csv")
+        ours = [find_command(), "dashboard", str(folder / "rows.csv"), "--port", "{port}"]
+        with Server(ours, folder / "ours", watched=False) as dashboard:
+            cold = first_chart(chromium, dashboard.url)
+            charts = record(chromium, dashboard.url, repetitions)
+            (folder / "charts.json").write_text(json.dumps(charts))
+            page = folder / "bare.py"
+            page.write_text(_BARE.format(path=str(folder / "charts.json"), start=START))
+            bare = [sys.executable, "-m", "streamlit", "run", str(page), "--server.port={port}", "--server.address=127.0.0.1"]
+            bare += ["--browser.gatherUsageStats=false", "--server.fileWatcherType=none"]
+            with Server(bare, folder / "bare", watched=False) as plain:
+                bare_cold = first_chart(chromium, plain.url)
+                print(f"{ROWS:,} rows, {len(charts[str(START)])} charts, {repetitions} repetitions")
+                print(f"first visit after the start: {cold['first chart']:.0f} ms, bare page {bare_cold['first chart']:.0f} ms")
+                met = print_result(measure(chromium, {"dashboard": dashboard.url, "bare": plain.url}, repetitions))
+    print("targets met" if met else "a target is missed")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,378 @@
+"""What else must hold at the page: settings that stay, questions, broken files, markup in names, two readers, keyboard, small screens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from made_files import binary_file, csv_bytes, four, printed_json, top_label_file
+
+pytestmark = pytest.mark.browser
+
+MODELS = "The models side by side"
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+PAGES = {"": "Overview", "compare": "Compare", "bins": "Bins and rows"}
+MARKUP = "<img src=x onerror=alert(1)>"
+MORE_MARKUP = "<b>ok</b> $a_1$ [x](javascript:alert(1)) :red[y]"
+
+
+def saved(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def ece_of(command, path, *options):
+    """ECE as the page must show it."""
+    return four(printed_json(command, "measure", path, *options)["models"][0]["ece"])
+
+
+def test_settings_survive_a_page_switch_and_a_reload(reader, command, tmp_path):
+    reader.upload(saved(tmp_path / "a.csv", binary_file()))
+    reader.slide("Bins", 7)
+    reader.pick("Strategy", "Equal mass")
+    reader.pick("View", "Positive class")
+    wanted = {"bins": "7", "strategy": "Equal mass", "view": "Positive class"}
+    ece = ece_of(command, tmp_path / "a.csv", "--bins", "7", "--strategy", "equal-mass", "--view", "positive")
+    for title in ("Bins and rows", "Overview"):
+        reader.go(title)
+        assert reader.settings() == wanted
+    reader.shows(ece)
+    reader.page.reload()
+    reader.settle()
+    assert reader.settings() == wanted
+    assert reader.slider("Bins").input_value() == "7"
+    # A reload is a new session: the files are gone, the samples are back.
+    reader.shows("Sample data")
+
+
+def test_settings_come_from_the_address_and_bad_ones_are_dropped(new_reader):
+    reader = new_reader("?bins=500&strategy=Equal+mass&level=oops")
+    assert reader.slider("Bins").input_value() == "15"
+    assert reader.settings() == {"strategy": "Equal mass"}
+    reader = new_reader("compare?bins=12")
+    assert reader.slider("Bins").input_value() == "12"
+    reader.shows("Compare models")
+
+
+def test_names_and_edges_stay_out_of_the_address(reader, tmp_path):
+    reader.upload(saved(tmp_path / "secret-name.csv", binary_file()), saved(tmp_path / "other-name.csv", binary_file(3)))
+    reader.pick("Strategy", "Custom")
+    reader.go("Compare")
+    reader.go("Bins and rows")
+    reader.choose("Model", "other-name")
+    assert reader.settings() == {"strategy": "Custom"}
+
+
+def test_an_interrupted_connection_keeps_the_files(new_reader, tmp_path):
+    """A closed socket, as after a network break: the same session goes on."""
+    reader = new_reader()
+    sockets = []
+
+    def pass_on(socket):
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    reader.page.route_web_socket(re.compile(r"/_stcore/stream"), pass_on)
+    reader.page.reload()
+    reader.settle()
+    reader.upload(saved(tmp_path / "kept.csv", binary_file()))
+    reader.shows("kept ")
+    reader.slide("Bins", 7)
+    with reader.rerun(grace=10_000):
+        sockets[-1].close()
+    reader.shows("kept ")
+    assert reader.slider("Bins").input_value() == "7"
+    assert len(sockets) > 1
+
+
+AMBIGUOUS = csv_bytes(
+    [("diagnosis", "probability"), *(("benign" if i % 3 else "malignant", f"{0.2 + 0.6 * (i % 3 == 0):.1f}") for i in range(150))]
+)
+
+
+def test_an_ambiguous_file_asks_and_the_answer_gives_its_model(reader, command, tmp_path):
+    path = saved(tmp_path / "lesions.csv", AMBIGUOUS)
+    asked = subprocess.run([command, "measure", str(path)], capture_output=True, text=True, check=False, timeout=60)
+    assert asked.returncode == 3
+    reader.upload(path)
+    dialog = reader.page.get_by_role("dialog")
+    dialog.wait_for()
+    reader.shows("lesions.csv", within=dialog)
+    reader.shows("Which one does the probability", within=dialog)
+    answer_first_question(reader, "malignant")
+    reader.shows(re.compile("lesions "))
+    reader.shows(printed_json(command, "measure", path, "--positive", "malignant")["models"][0]["verdict"])
+    reader.shows("positive class = malignant", within=reader.page.get_by_test_id("stSidebar"))
+    assert not dialog.is_visible()
+
+
+def answer_first_question(reader, option):
+    """Choose in the dialog and send the form."""
+    dialog = reader.page.get_by_role("dialog")
+    box = dialog.get_by_role("combobox").first
+    box.click()
+    reader.page.get_by_role("option", name=option, exact=True).click()
+    with reader.rerun():
+        dialog.get_by_role("button", name="Read the file").click()
+
+
+def test_a_closed_dialog_can_be_opened_again(reader, tmp_path):
+    reader.upload(saved(tmp_path / "lesions.csv", AMBIGUOUS), saved(tmp_path / "fine.csv", binary_file()))
+    dialog = reader.page.get_by_role("dialog")
+    dialog.wait_for()
+    reader.page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    reader.settle(grace=500)
+    reader.slide("Bins", 16)
+    assert not dialog.is_visible()
+    reader.shows("fine ")
+    reader.page.get_by_test_id("stSidebar").get_by_role("button", name="Answer").click()
+    dialog.wait_for()
+
+
+BROKEN = {
+    "empty.csv": (b"", "empty"),
+    "header.csv": (b"label,probability\n", "no data rows"),
+    "README.txt": (b"# Read me\n\nThis tells, in words, what it does.\nNothing else is here.\n", "plain text"),
+    "model.csv": (b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01a\x94K\x01s.", "pickle"),
+    "above.csv": (b"label,probability\n1,0.8\n0,1.2\n1,0.4\n", "Row 2"),
+    "gap.csv": (b"label,probability\n1,0.8\n0,NaN\n1,0.4\n", "row 2"),
+    "fox.csv": (b"label,p_cat,p_dog,p_owl\ncat,0.8,0.1,0.1\nfox,0.3,0.6,0.1\nowl,0.1,0.1,0.8\n", "fox"),
+}
+
+
+def test_each_broken_file_gets_its_sentence_and_the_others_stay(reader, command, tmp_path):
+    paths = [saved(tmp_path / name, data) for name, (data, _) in BROKEN.items()]
+    said = subprocess.run([command, "measure", *map(str, paths)], capture_output=True, text=True, check=False, timeout=60)
+    assert said.returncode == 2
+    sentences = said.stderr.strip().splitlines()
+    assert len(sentences) == len(paths)
+    reader.upload(*paths, saved(tmp_path / "good.csv", binary_file()))
+    sidebar = reader.page.get_by_test_id("stSidebar")
+    reader.shows("good.csv", within=sidebar)
+    alerts = sidebar.get_by_role("alert").all_inner_texts()
+    assert len(alerts) == len(BROKEN)
+    for alert, (name, (_, word)), sentence in zip(alerts, BROKEN.items(), sentences, strict=True):
+        assert name in alert
+        assert word in alert
+        assert plain(sentence).endswith(plain(alert).removeprefix(f"{name}: "))
+        assert "Traceback" not in alert
+    reader.shows(printed_json(command, "measure", tmp_path / "good.csv")["models"][0]["verdict"])
+
+
+def plain(sentence):
+    """Without differences of white space."""
+    return " ".join(sentence.split())
+
+
+def test_broken_files_alone_leave_a_page_that_says_so(reader, tmp_path):
+    reader.upload(saved(tmp_path / "empty.csv", b""))
+    for title in PAGES.values():
+        reader.go(title)
+        reader.shows("No file could be read")
+        assert_sound(reader)
+
+
+def test_markup_in_file_names_is_text(reader):
+    names = [MARKUP, "<b>$a_1$ [x](javascript:y) :red[z]"]
+    for i, name in enumerate(names):
+        reader.upload_bytes(f"{name}.csv", binary_file(i))
+    reader.shows(f"{MARKUP}.csv", within=reader.page.get_by_test_id("stSidebar"))
+    reader.shows(f"{MARKUP} is")
+    nothing_runs(reader)
+    reader.go("Compare")
+    assert [row["Model"] for row in reader.table(MODELS)] == names
+    drawn = reader.charts().first.text_content()
+    assert all(name in drawn for name in names)
+    nothing_runs(reader)
+    reader.go("Bins and rows")
+    reader.shows(f"of {MARKUP}")
+    reader.choose("Model", names[1])
+    reader.shows(f"of {names[1]}")
+    nothing_runs(reader)
+
+
+def test_markup_in_columns_and_classes_is_text(reader, tmp_path):
+    rows = [
+        (f"r{i}", (MARKUP, MORE_MARKUP)[i % 2], f"{0.3 + 0.4 * (i % 2 == 0):.1f}", f"{0.7 - 0.4 * (i % 2 == 0):.1f}") for i in range(120)
+    ]
+    reader.upload(saved(tmp_path / "names.csv", csv_bytes([("id", "label", f"p_{MARKUP}", f"p_{MORE_MARKUP}"), *rows])))
+    reader.shows(MARKUP, within=reader.page.get_by_role("dialog"))
+    reader.shows(MORE_MARKUP, within=reader.page.get_by_role("dialog"))
+    nothing_runs(reader)
+    answer_first_question(reader, MORE_MARKUP)
+    reader.shows("names ")
+    reader.shows(f"p_{MARKUP}", within=reader.page.get_by_test_id("stSidebar"))
+    reader.pick("View", "One class")
+    reader.choose("Class", MARKUP)
+    reader.shows(MARKUP)
+    nothing_runs(reader)
+    reader.go("Bins and rows")
+    reader.choose("Inspect a bin", re.compile("rows"))
+    _, cells = reader.grid("The rows of the chosen bin")
+    assert {r["Label"] for r in cells} <= {MARKUP, MORE_MARKUP}
+    nothing_runs(reader)
+
+
+def nothing_runs(reader):
+    """No element came from a name: no picture, no link with a script, no formula, no colour."""
+    for selector in ('img[src="x"]', 'a[href^="javascript"]', ".katex", ".stMarkdownColoredText"):
+        assert reader.page.locator(selector).count() == 0, selector
+    assert reader.page.get_by_test_id("stApp").locator("b, strong").filter(has_text=re.compile(r"^ok$")).count() == 0
+    assert reader.problems() == []
+
+
+def test_two_readers_with_files_of_the_same_name_see_their_own(new_reader, command, tmp_path):
+    files = []
+    for i in range(2):
+        (tmp_path / str(i)).mkdir()
+        files.append(saved(tmp_path / str(i) / "predictions.csv", binary_file(10 + i)))
+    readers = [new_reader(), new_reader()]
+    for reader, file in zip(readers, files, strict=True):
+        reader.upload(file)
+    eces = [ece_of(command, file) for file in files]
+    assert eces[0] != eces[1]
+    for turn in range(2):
+        for reader, own, other in zip(readers, eces, reversed(eces), strict=True):
+            reader.shows(own)
+            reader.hides(other)
+            if not turn:
+                reader.slide("Bins", 16)
+                reader.slide("Bins", 15)
+    third = new_reader()
+    third.shows("Sample data")
+    third.hides("predictions.csv", within=third.page.get_by_test_id("stSidebar"))
+    assert "predictions" not in third.options("Model")
+
+
+def test_the_same_file_twice_is_two_models_without_a_difference(reader, tmp_path):
+    file = saved(tmp_path / "twin.csv", binary_file())
+    reader.upload(file, file)
+    reader.go("Compare")
+    first, second = reader.table(MODELS)
+    assert (first.pop("Model"), second.pop("Model")) == ("twin", "twin (2)")
+    assert first == second
+    reader.shows("twin (2)")
+    reader.pick("Layout", "Small multiples")
+    reader.charts(2)
+    assert_sound(reader)
+    for title in ("Overview", "Bins and rows"):
+        reader.go(title)
+        reader.choose("Model", "twin (2)")
+        assert_sound(reader)
+
+
+def test_a_replaced_file_of_the_same_name_and_size_gives_new_numbers(reader, command, tmp_path):
+    old = binary_file(n=120)
+    row = next(line for line in old.split(b"\n") if b",1,0.8" in line)
+    new = old.replace(row, re.sub(rb",1,0\.8\d+", b",1,0.1234", row))
+    assert len(old) == len(new)
+    path = saved(tmp_path / "run.csv", old)
+    old_ece = ece_of(command, path)
+    reader.upload(path)
+    for bins in (16, 17, 15):
+        reader.slide("Bins", bins)
+    reader.shows(old_ece)
+    reader.remove_upload("run.csv")
+    reader.shows("Sample data")
+    (tmp_path / "new").mkdir()
+    new_ece = ece_of(command, saved(tmp_path / "new" / "run.csv", new))
+    assert new_ece != old_ece
+    reader.upload(tmp_path / "new" / "run.csv")
+    reader.shows(new_ece)
+    reader.hides(old_ece)
+
+
+def test_the_keyboard_is_enough(reader, command, tmp_path):
+    path = saved(tmp_path / "keys.csv", binary_file())
+    reader.upload(path)
+    keyboard = reader.page.keyboard
+    reader.page.locator("body").evaluate("e => { e.tabIndex = -1; e.focus() }")
+    keyboard.press("Tab")
+    keyboard.press("Enter")  # the skip link: from here on, what is read is the verdict
+    assert reader.page.evaluate("() => document.activeElement.querySelector('h1') !== null")
+    reader.shows(printed_json(command, "measure", path)["models"][0]["verdict"])
+
+    reader.page.locator("body").focus()
+    reader.tab_to(reader.slider("Bins"))
+    with reader.rerun():
+        keyboard.press("ArrowRight")
+    reader.shows(ece_of(command, path, "--bins", "16"))
+
+    box = reader.widget("stSelectbox", "Inspect a bin").get_by_role("combobox")
+    reader.tab_to(box)
+    keyboard.press("ArrowDown")
+    reader.page.get_by_role("option").first.wait_for()
+    with reader.rerun():
+        keyboard.press("Enter")
+    link = reader.page.get_by_role("link", name="See the rows of this bin")
+    reader.tab_to(link)
+    with reader.rerun():
+        keyboard.press("Enter")
+    lowest = next(b for b in printed_json(command, "measure", path, "--bins", "16")["models"][0]["bins"] if b["count"])
+    count, _ = reader.grid("The rows of the chosen bin")
+    assert count == lowest["count"]
+
+
+def assert_sound(reader):
+    """What every page must keep: one h1, no failed part."""
+    assert reader.page.locator("h1").count() == 1
+    reader.hides("could not be computed")
+    reader.hides("Traceback")
+
+
+LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"phone": True}}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_on_every_screen(new_reader, tmp_path, look):
+    reader = new_reader(**LOOKS[look])
+    for address, title in PAGES.items():
+        if address:
+            reader.open(address)
+        reader.charts()
+        assert_sound(reader)
+        assert reader.overflow() <= 0, title
+        assert background(reader) == ((23, 22, 20) if "dark" in look else (255, 255, 255))
+        assert low_contrast(reader) == [], title
+        reader.screenshot(SCREENSHOTS / f"{address or 'overview'}-{look}.png")
+
+
+def test_pages_of_several_uploads_fit_a_phone(new_reader, tmp_path):
+    reader = new_reader(phone=True)
+    files = [saved(tmp_path / f"a-rather-long-name-of-a-model-{i}.csv", binary_file(i)) for i in range(5)]
+    reader.upload(*files, saved(tmp_path / "triage.csv", top_label_file()))
+    for title in PAGES.values():
+        reader.go(title)
+        reader.charts()
+        assert_sound(reader)
+        assert reader.overflow() <= 0, title
+
+
+def background(reader):
+    """Colour of the page, as three numbers."""
+    text = reader.page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    return tuple(int(n) for n in re.findall(r"\d+", text)[:3])
+
+
+def luminance(colour):
+    """Relative luminance of WCAG 2."""
+    parts = [c / 255 for c in colour]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def low_contrast(reader):
+    """Texts of charts with less than 4.5 to 1 against the page."""
+    texts = reader.page.locator(".js-plotly-plot text").evaluate_all(
+        "all => all.filter(e => e.textContent.trim()).map(e => [e.textContent, getComputedStyle(e).fill])"
+    )
+    behind = luminance(background(reader)) + 0.05
+    found = set()
+    for text, fill in texts:
+        front = luminance([float(n) for n in re.findall(r"[\d.]+", fill)[:3]]) + 0.05
+        if max(front, behind) / min(front, behind) < 4.5:
+            found.add(f"{text}: {fill}")
+    return sorted(found)

@@ -1,0 +1,87 @@
+"""What a run and a file say to people."""
+
+import pytest
+
+import calibcore as cc
+from calibcore.report.blocks import layout_blocks, question_text, result_blocks
+from calibcore.report.tables import Table
+from calibcore.report.terminal import rendered
+
+CSV = b"y_true,y_prob,w\n" + b"1,0.9,1\n0,0.2,2\n" * 60
+
+
+def text_of(blocks):
+    return [b for b in blocks if isinstance(b, str)]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("yes", "no"), "Which? Answer with --positive yes or --positive no."),
+        (("a b",), "Which? Answer with --positive 'a b'."),
+        (("a", "b", "c", "d", "e"), "Which? Answer with --positive and one of a, b, c, d, e."),
+        ((), "Which? Answer with --positive."),
+    ],
+)
+def test_questions(options, text):
+    assert question_text(cc.Question("positive", "Which?", options, "--positive")) == text
+
+
+def test_a_run_says_verdict_remedy_columns_and_notes():
+    (model,) = cc.read(CSV, name="m", mapping=cc.Mapping(weight="w"))
+    a = cc.analyze(model)
+    lines = text_of(result_blocks([a]))
+    assert f"m: {a.verdict.text}" in lines
+    assert "  Read from m: label = y_true, probabilities = y_prob, positive = 1, weight = w." in lines
+    assert [line for line in lines if line.startswith("  Note: ")] == [f"  Note: {n}" for n in dict.fromkeys(a.notes)]
+    assert any(line.startswith("15 equal-width bins (a, b]; top-label view; 95% intervals; seed 0.") for line in lines)
+
+
+def test_the_gap_is_explained_in_the_words_of_the_view():
+    (model,) = cc.read(CSV, name="m")
+    for view, words in (("top_label", "accuracy − confidence"), ("positive", "share of positives − mean probability")):
+        assert any(f"Gap: {words}" in line for line in text_of(result_blocks([cc.analyze(model, cc.Settings(view=view))])))
+
+
+def test_a_comparison_starts_with_the_baseline():
+    first, second = (cc.Predictions.from_arrays([1, 0, 1], p, name=n) for n, p in (("x", [0.9, 0.2, 0.6]), ("y", [0.8, 0.1, 0.7])))
+    found = cc.compare([first, second], baseline="y")
+    models, differences = [b for b in result_blocks(found.analyses, found) if isinstance(b, Table)]
+    assert [row[0] for row in models.rows] == ["y", "x"]
+    assert differences.header[1] == "Minus y"
+
+
+def test_a_remedy_is_given_where_a_pattern_was_found():
+    # All of 400 rows say 0.9, half are right.
+    model = cc.Predictions.from_arrays([1, 0] * 200, [0.9] * 400, name="m")
+    a = cc.analyze(model)
+    assert a.verdict.level == "V3"
+    assert a.pattern.remedy in " ".join(text_of(result_blocks([a])))
+
+
+def test_a_layout_says_how_it_is_read_and_offers_weights():
+    blocks = layout_blocks(cc.inspect(CSV))
+    lines = text_of(blocks)
+    assert lines[0].endswith("CSV, 120 rows, 3 columns.")
+    assert any("Read as: label = y_true" in line for line in lines)
+    preview = blocks[-1]
+    assert (preview.header, preview.rows[0]) == (("y_true", "y_prob", "w"), ("1", "0.9", "1"))
+
+
+def test_a_layout_says_why_it_cannot_be_read():
+    lines = text_of(layout_blocks(cc.inspect(b"id,y_true\n1,0\n2,1\n")))
+    assert any(line.startswith("  Not read: ") and "probability" in line for line in lines)
+
+
+def test_piped_text_is_never_cut_or_boxed(capsys):
+    wide = Table(("a", "b"), (("x" * 300, "y"),))
+    assert rendered([wide, "z" * 300]) == f"a{' ' * 301}b\n{'x' * 300}  y\n\n{'z' * 300}\n"
+
+
+@pytest.mark.parametrize("columns", [200, 60])
+def test_a_terminal_gets_a_box_and_turns_a_table_that_is_too_wide(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    table = Table(tuple(f"figure {i}" for i in range(9)), (tuple(f"value {i}" for i in range(9)),))
+    lines = [line for line in rendered([table]).splitlines() if "figure" in line]
+    assert len(lines) == (1 if columns == 200 else 9)

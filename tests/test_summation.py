@@ -1,0 +1,65 @@
+"""Sums: order-free, exact to the last digit, between any two positions."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from calibcore.summation import Cumulative, total
+
+
+def exact(values):
+    return float(sum(map(Fraction, values.tolist()), Fraction(0)))
+
+
+def test_total_is_the_correctly_rounded_sum():
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 10, 1000):
+        values = rng.random(n) * 10.0 ** rng.integers(-12, 12, n)
+        assert total(values) == pytest.approx(exact(values), rel=2.3e-16)
+    assert total(np.array([0.1] * 10)) == 1.0  # a plain loop gives 0.9999999999999999
+
+
+def test_total_survives_cancellation():
+    values = np.array([1e16, 1.0, -1e16, 1.0])
+    assert total(values) == 2.0
+    assert total(np.array([0.5, -0.5, 1e-30])) == 1e-30
+
+
+def test_total_is_the_same_for_every_order():
+    rng = np.random.default_rng(2)
+    values = rng.standard_normal(501) * 10.0 ** rng.integers(-8, 8, 501)
+    assert {total(values[rng.permutation(501)]) for _ in range(50)} == {total(values)}
+
+
+def test_total_of_integers_booleans_and_nothing():
+    assert total(np.arange(5)) == 10.0
+    assert total(np.array([True, False, True])) == 2.0
+    assert total(np.array([])) == 0.0
+    assert total(np.zeros(3)) == 0.0
+
+
+def test_cumulative_gives_the_sum_between_any_two_positions():
+    rng = np.random.default_rng(3)
+    values = rng.random(400) * 10.0 ** rng.integers(-10, 10, 400)
+    sums = Cumulative(values)
+    positions = np.array([0, 3, 3, 100, 399, 400])
+    for got, (a, b) in zip(sums.between(positions), itertools.pairwise(positions), strict=True):
+        assert abs(got - exact(values[a:b])) <= 400 * 2.0**-104 * exact(values)  # n·2⁻¹⁰⁴ of the whole, not 2⁻⁵³
+
+
+def test_cumulative_of_integers_is_exact_beyond_doubles():
+    values = np.array([2**53, 1, 1, 1], dtype=np.int64)
+    assert Cumulative(values).upto.tolist() == [2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3]
+    assert Cumulative(values).between(np.array([1, 4])).tolist() == [3.0]
+
+
+def test_cumulative_takes_shares_of_a_cell():
+    sums = Cumulative(np.array([2.0, 4.0, 6.0]))
+    assert sums.between(np.array([0.0, 0.5, 1.25, 3.0])).tolist() == [1.0, 2.0, 9.0]
+    assert Cumulative(np.array([2, 4, 6])).between(np.array([0.0, 0.5, 1.25, 3.0])).tolist() == [1.0, 2.0, 9.0]
+
+
+def test_cumulative_upto():
+    assert Cumulative(np.array([0.25, 0.5, 0.25])).upto.tolist() == [0.25, 0.75, 1.0]
