@@ -1,0 +1,22 @@
+"""Entry of the dashboard: frame, sidebar and pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.sidebar import sidebar
+from dashboard.theme import style
+
+st.set_page_config(page_title="Calibration", page_icon="📐", layout="wide")
+style()
+page = st.navigation(
+    [
+        st.Page("views/overview.py", title="Overview", default=True),
+        st.Page("views/compare.py", title="Compare", url_path="compare"),
+        st.Page("views/bins.py", title="Bins and rows", url_path="bins"),
+    ],
+    position="top",
+)
+# Before the page: an uploader inside a page loses its files when the page changes.
+sidebar()
+page.run()

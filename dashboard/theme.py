@@ -1,0 +1,32 @@
+"""Which theme the reader uses, and the page's few own styles."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+__all__ = ["is_dark", "style"]
+
+# Figures in a line that wraps on a narrow screen, tables that scroll inside themselves, numbers of equal width.
+_CSS = """
+<style>
+[data-testid="stMainBlockContainer"] { padding: 4.5rem 2.5rem 3rem; max-width: 84rem; }
+[data-testid="stMetricValue"] { font-size: 1.5rem; font-variant-numeric: tabular-nums; }
+[data-testid="stTable"] { overflow-x: auto; font-variant-numeric: tabular-nums; }
+[data-testid="stTable"] td:first-child p { white-space: nowrap !important; }
+[data-testid="stTableStyledTable"]:has(th:nth-child(6)) { min-width: 42rem; }
+[data-testid="stTableStyledTable"]:has(th:nth-child(9)) { min-width: 62rem; }
+[data-testid="stMain"] h1 { font-size: 1.9rem; padding: 0.4rem 0; }
+[data-testid="stMain"] h3 { font-size: 1.3rem; padding: 0.6rem 0 0.2rem; }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.5rem 1rem 2rem; } }
+</style>
+"""
+
+
+def is_dark() -> bool:
+    """Whether the page has a dark background, as far as the browser has said so."""
+    return st.context.theme.type == "dark"
+
+
+def style() -> None:
+    """Add the page's styles."""
+    st.html(_CSS)

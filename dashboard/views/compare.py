@@ -1,0 +1,174 @@
+"""Compare: which model scores better, and whether the difference is real."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+import calibcore as cc
+from calibcore import plot
+from calibcore.analysis import Analysis, Comparison
+from calibcore.errors import InputError
+from calibcore.plot.overlay import MOST_MULTIPLES, MOST_OVERLAID
+from calibcore.report import exports, tables, words
+from calibcore.report.words import markdown_free
+from dashboard import session, settings, widgets
+from dashboard.problems import guarded, say
+
+
+def page() -> None:
+    """Draw the page."""
+    if not session.models():
+        st.title("No model to compare yet")
+        widgets.text("No file could be read so far. See the sidebar for what each needs.")
+        return
+    st.title("Compare models")
+    chosen = choose()
+    if not chosen:
+        widgets.text("Choose at least one model.")
+        return
+    baseline = choose_baseline(chosen)
+    with guarded("This comparison"):
+        compared(chosen, baseline)
+    st.page_link("views/bins.py", label="Next: bins and rows", icon=":material/arrow_forward:")
+
+
+def choose() -> list[session.Model]:
+    """The models to compare; those without the view are named.
+
+    At first all that fit, of the samples those with the classes of the first.
+    """
+    found = session.models()
+    names = [m.name for m in found]
+    alike = [m.name for m in found if not session.state().samples or m.predictions.classes == found[0].predictions.classes]
+    loaded = tuple(names)
+    if st.session_state.get("loaded") != loaded:
+        st.session_state["loaded"], st.session_state["compared"] = loaded, alike[:MOST_MULTIPLES]
+    kept = [n for n in st.session_state.get("compared", alike) if n in names]
+    st.session_state["compared"] = kept
+    picked = st.multiselect("Models", names, key="compared", max_selections=MOST_MULTIPLES, persist_state="session")
+    view = settings.current().view
+    without = [n for n in picked if view not in session.model_named(n).predictions.views]
+    if without:
+        widgets.text(f"Left out, since they lack the chosen view: {', '.join(without)}.", small=True)
+    return [session.model_named(n) for n in picked if n not in without]
+
+
+def choose_baseline(chosen: Sequence[session.Model]) -> str:
+    """The model that the others are compared with."""
+    names = [m.name for m in chosen]
+    if st.session_state.get("baseline") not in names:
+        st.session_state["baseline"] = names[0]
+    st.selectbox("Baseline", names, key="baseline", persist_state="session")
+    return str(st.session_state["baseline"])
+
+
+def compared(chosen: Sequence[session.Model], baseline: str) -> None:
+    """Table, differences, diagrams and downloads."""
+    said = settings.current()
+    its_settings, _ = said.for_model(chosen[0])
+    analyses = tuple(session.analyse(m, its_settings) for m in chosen)
+    baseline_first = sorted(analyses, key=lambda a: a.name != baseline)
+    side_by_side(baseline_first, said.n_bins)
+    comparison = differences(chosen, its_settings, baseline)
+    diagrams(baseline_first)
+    downloads(analyses, comparison)
+
+
+def differences(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> Comparison | None:
+    """Each model against the baseline; where one cannot be compared, the others still are, and there is no whole."""
+    if len(chosen) < 2:
+        return None
+    st.subheader("Is the difference real?")
+    try:
+        whole = session.compare(chosen, its_settings, baseline)
+    except InputError:
+        one_by_one(chosen, its_settings, baseline)
+        return None
+    show_differences(whole)
+    return whole
+
+
+def one_by_one(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> None:
+    """What can be compared, and the reason where it cannot."""
+    base = session.model_named(baseline)
+    for model in chosen:
+        if model is not base:
+            try:
+                show_differences(session.compare([base, model], its_settings, baseline))
+            except InputError as error:
+                say(error)
+
+
+def side_by_side(analyses: Sequence[Analysis], n_bins: int) -> None:
+    """The models' table, with both strategies."""
+    widgets.show_table(tables.model_table(analyses), alt="The models side by side, baseline first")
+    if analyses[0].settings.strategy == "custom":
+        widgets.show_table(words.strategy_table(analyses, n_bins))
+    widgets.text(f"{tables.settings_text(analyses[0].settings)} A gap below zero is overconfident.", small=True)
+    with st.expander("The verdicts in words"):
+        for a in analyses:
+            st.markdown(f"**{markdown_free(words.headline(a))}**")
+            widgets.text(" ".join(filter(None, (a.verdict.text, words.remedy_line(a)))))
+
+
+def show_differences(comparison: Comparison) -> None:
+    """Differences to the baseline, in words and numbers."""
+    for d in comparison.differences:
+        widgets.text(words.difference_sentence(d, comparison.baseline))
+    widgets.show_table(tables.difference_table(comparison), alt="Differences to the baseline")
+    widgets.text(
+        "Log loss and Brier score decide, with their intervals. The difference in ECE shrinks towards 0 with few rows and decides nothing.",
+        small=True,
+    )
+    for note in dict.fromkeys(n for d in comparison.differences for n in d.notes):
+        widgets.text(f"Note: {note}", small=True)
+
+
+def diagrams(analyses: Sequence[Analysis]) -> None:
+    """One diagram for up to four models, or one each."""
+    st.subheader("Diagrams")
+    options = ["Automatic", "Overlay", "Small multiples"] if len(analyses) <= MOST_OVERLAID else ["Automatic", "Small multiples"]
+    if st.session_state.get("layout") not in (None, *options):
+        st.session_state["layout"] = "Automatic"
+    layout = st.segmented_control(
+        "Layout", options, default="Automatic", required=True, key="layout", bind="query-params", persist_state="session"
+    )
+    if len(analyses) <= MOST_OVERLAID and layout != "Small multiples":
+        chart = widgets.draw(plot.overlay, analyses, key="overlay chart")
+        if chart is not None:
+            widgets.table_below(chart)
+        return
+    with guarded("These diagrams"):
+        multiples(analyses)
+
+
+def multiples(analyses: Sequence[Analysis]) -> None:
+    """Small diagrams on the same axes, wrapping with the width of the page."""
+    with st.container(horizontal=True, gap="medium"):
+        for i, (a, chart) in enumerate(zip(analyses, plot.small_multiples(analyses), strict=True)):
+            with st.container(width=chart.width, gap=None):
+                st.markdown(f"**{markdown_free(a.name)}**")
+                widgets.show(chart, key=f"chart {i}", caption=False)
+    widgets.text(plot.reliability(analyses[0]).caption, small=True)
+    with st.expander("Charts as tables"):
+        for a, chart in zip(analyses, plot.small_multiples(analyses), strict=True):
+            st.markdown(f"**{markdown_free(a.name)}**")
+            widgets.show_table(chart.table, alt=chart.alt)
+
+
+def downloads(analyses: Sequence[Analysis], comparison: Comparison | None) -> None:
+    """What the page shows, as files."""
+    with st.container(horizontal=True):
+        st.download_button("Bins (CSV)", lambda: exports.bins_csv(analyses), "bins.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            "All results (JSON)",
+            lambda: exports.results_json(comparison or analyses),
+            "results.json",
+            "application/json",
+            on_click="ignore",
+        )
+
+
+page()

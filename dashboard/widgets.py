@@ -1,0 +1,136 @@
+"""Controls and displays that pages share; all text from files is shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from calibcore.analysis import Analysis
+from calibcore.plot.interactive import clicked_bin, config, figure
+from calibcore.plot.marks import Chart
+from calibcore.plot.marks import Table as ChartTable
+from calibcore.report.exports import file_name
+from calibcore.report.tables import Table
+from calibcore.report.words import Caveat, bin_option, markdown_free
+from dashboard import session
+from dashboard.problems import guarded
+from dashboard.theme import is_dark
+
+__all__ = ["bin_selector", "caveat", "choose_model", "draw", "show_table", "table_below", "text"]
+
+Edges = tuple[float, float]
+
+
+def text(words: str, *, small: bool = False) -> None:
+    """A paragraph exactly as written."""
+    (st.caption if small else st.markdown)(markdown_free(words))
+
+
+def show_table(table: Table | ChartTable, *, alt: str | None = None) -> None:
+    """A table in HTML, so that it can be read aloud, copied and searched."""
+    header = [markdown_free(h) for h in table.header]
+    rows = [dict(zip(header, map(markdown_free, row), strict=True)) for row in table.rows]
+    st.table(rows or {h: [] for h in header}, border="horizontal", hide_index=True, alt=alt)
+
+
+def table_below(chart: Chart, title: str = "Chart as table") -> None:
+    """The chart's numbers, folded away."""
+    with st.expander(title):
+        show_table(chart.table, alt=chart.alt)
+
+
+def draw(
+    chart_of: Callable[..., Chart], *args: Any, key: str, analysis: Analysis | None = None, stretch: bool = False, **options: Any
+) -> Chart | None:
+    """Make a chart and show it with its caption; with ``analysis``, a click on a bin selects it.
+
+    Parameters
+    ----------
+    chart_of : function
+        From `calibcore.plot`; called with ``args`` and ``options``.
+    key : str
+        Of the widget.
+    analysis : Analysis, optional
+        Whose bins can be clicked.
+    stretch : bool
+        Whether the chart fills the width of its container.
+    """
+    chart = None
+    with guarded():
+        chart = chart_of(*args, **options)
+        show(chart, key=key, analysis=analysis, stretch=stretch)
+    return chart
+
+
+def show(chart: Chart, *, key: str, analysis: Analysis | None = None, stretch: bool = False, caption: bool = True) -> None:
+    """Show a chart with its caption."""
+    st.plotly_chart(
+        figure(chart, dark=is_dark()),
+        width="stretch" if stretch else chart.width,
+        height=chart.height,
+        key=key,
+        config=config(file_name(chart.title or "models", chart.kind, ending="")),
+        alt=chart.alt,
+        on_select="ignore" if analysis is None else lambda: _clicked(key, analysis),
+        selection_mode="points",
+    )
+    if caption:
+        text(chart.caption, small=True)
+
+
+def _clicked(key: str, analysis: Analysis) -> None:
+    """Keep the edges of the clicked bin: the widget's own selection is lost whenever the picture changes."""
+    i = clicked_bin(st.session_state[key])
+    if i is not None:
+        session.state().kept_range = edges_of(analysis, i)
+
+
+def edges_of(analysis: Analysis, i: int) -> Edges:
+    """Edges of a bin."""
+    low, high = analysis.bins.edges[i : i + 2].tolist()
+    return low, high
+
+
+def choose_model(models: Sequence[session.Model]) -> session.Model:
+    """The model that is looked at, the same one on every page."""
+    names = [m.name for m in models]
+    if st.session_state.get("model") not in names:
+        st.session_state["model"] = names[0]
+    st.selectbox("Model", names, key="model", persist_state="session")
+    return session.model_named(st.session_state["model"])
+
+
+def bin_selector(analysis: Analysis) -> int | None:
+    """Choose a bin without a pointer; the choice is a range of confidences, kept while some bin has these edges."""
+    here = session.state()
+    bins = {edges_of(analysis, i): i for i in range(len(analysis.bins.count)) if analysis.bins.filled[i]}
+    if here.kept_range is not None and here.kept_range not in bins:
+        here.kept_range, here.range_lost = None, True
+    st.session_state["inspect"] = here.kept_range
+    st.selectbox(
+        "Inspect a bin",
+        list(bins),
+        index=None,
+        key="inspect",
+        format_func=lambda edges: bin_option(analysis, bins[edges]) if edges in bins else "",
+        placeholder="None: choose one, or click a bar",
+        on_change=_inspected,
+    )
+    if here.range_lost:
+        st.caption("Bins changed; pick a bin again.")
+    return None if here.kept_range is None else bins[here.kept_range]
+
+
+def _inspected() -> None:
+    here = session.state()
+    here.kept_range, here.range_lost = st.session_state["inspect"], False
+
+
+def caveat(what: Caveat, key: str) -> None:
+    """One line, and why on demand."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        text(what.line, small=True)
+        with st.popover("Why", key=key, type="tertiary"):
+            text(what.why)
