@@ -35,10 +35,15 @@ def show_table(table: Table | ChartTable, *, alt: str | None = None) -> None:
     st.table(rows or {h: [] for h in header}, border="horizontal", hide_index=True, alt=alt)
 
 
-def table_below(chart: Chart, title: str = "Chart as table") -> None:
-    """The chart's numbers, folded away."""
-    with st.expander(title):
-        show_table(chart.table, alt=chart.alt)
+def table_below(*charts: Chart, key: str, title: str = "Chart as table") -> None:
+    """The numbers of charts, folded away and made only when unfolded: a table costs the browser more than a chart."""
+    folded = st.expander(title, key=key, on_change="rerun")
+    if folded.open:
+        with folded:
+            for chart in charts:
+                if len(charts) > 1:
+                    st.markdown(f"**{markdown_free(chart.title)}**")
+                show_table(chart.table, alt=chart.alt)
 
 
 def draw(

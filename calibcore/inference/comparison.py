@@ -120,7 +120,7 @@ def _by_id(first: Predictions, second: Predictions) -> Pairing:
 
 def _text(ids: NDArray[Any] | None) -> NDArray[np.str_]:
     array = np.asarray(ids)
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.all(array == np.floor(array)) and np.all(np.abs(array) < 2**53):
         array = array.astype(np.int64)  # 7.0 is the id 7
     return array.astype(str)
 

@@ -46,7 +46,7 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
     The mean of r = correct − confidence is unbiased for the population's mean gap.  Interval: mean ± t·sd/√n with
     n − 1 degrees of freedom, assuming independent rows; with weights se² = Σw²(r − r̄)²/(Σw)² · n_eff/(n_eff − 1).
     Where every row had the same outcome, the spread of r says nothing about the rate: then Wilson's interval of the
-    rate, minus the mean confidence, is given.  No end lies outside [−1, 1].
+    rate, minus the mean confidence, is given.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
     wrong_squared = np.asarray(profile.weight_squared) - profile.positive_squared
     spread = total(profile.positive_squared * (1 - v - value) ** 2 + wrong_squared * (v + value) ** 2)
     half = float(special.stdtrit(n_eff - 1, (1 + level) / 2) * np.sqrt(spread * n_eff / (n_eff - 1))) / profile.weight_sum
-    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0))
+    return Estimate(value, value - half, value + half)
 
 
 def poisson_lower(count: float, level: float = 0.95) -> float:

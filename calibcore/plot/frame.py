@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore.analysis import Analysis
 from calibcore.binned import BinnedStatistics
 from calibcore.plot.marks import Axis, Highlight, Table, Tooltips
-from calibcore.plot.wording import ViewWords, bin_table_row, level_percent, tooltip, view_words
+from calibcore.plot.wording import Ranges, ViewWords, bin_table_row, level_percent, tooltip, view_words
 
 __all__ = [
     "SIDE",
@@ -82,7 +82,8 @@ def x_axis(analysis: Analysis) -> Axis:
 
 def tooltips(analysis: Analysis, which: list[int]) -> Tooltips:
     """Tooltips of some bins."""
-    return tuple(tooltip(analysis.bins, i, words_of(analysis), analysis.settings.level) for i in which)
+    words, ranges = words_of(analysis), Ranges.of(analysis.bins, analysis.settings.level)
+    return tuple(tooltip(analysis.bins, i, words, ranges) for i in which)
 
 
 def centres(bins: BinnedStatistics, which: list[int], start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -113,4 +114,5 @@ def bin_table(analysis: Analysis) -> Table:
         f"{level_percent(level)} interval",
         "If calibrated",
     )
-    return Table(header, tuple(bin_table_row(analysis.bins, i, level) for i in range(len(analysis.bins.count))))
+    ranges = Ranges.of(analysis.bins, level)
+    return Table(header, tuple(bin_table_row(analysis.bins, i, ranges) for i in range(len(analysis.bins.count))))

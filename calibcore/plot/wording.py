@@ -9,7 +9,7 @@ import numpy as np
 from calibcore.advice.verdict import percent, points
 from calibcore.binned import BinnedStatistics
 
-__all__ = ["FEW_ROWS", "ViewWords", "bin_range", "bin_table_row", "edge_texts", "level_percent", "share", "tooltip", "view_words"]
+__all__ = ["FEW_ROWS", "Ranges", "ViewWords", "bin_range", "bin_table_row", "edge_texts", "level_percent", "share", "tooltip", "view_words"]
 
 FEW_ROWS = 30  # below this a bin is drawn hollow and called "few rows"
 
@@ -97,31 +97,45 @@ def _happened(bins: BinnedStatistics, i: int, word: str) -> str:
     return f"{word} {bins.accuracy[i] * n:,.0f} of {n:,} = {share(bins.accuracy[i])}"
 
 
-def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, level: float) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ends of each bin's interval and calibrated range, computed once for all words of a chart; (bins,) each."""
+
+    level: float
+    interval: tuple[np.ndarray, np.ndarray]
+    calibrated: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, bins: BinnedStatistics, level: float) -> Ranges:
+        """Both ranges of the bins."""
+        return cls(level, bins.interval(level), bins.calibrated_range(level))
+
+    def text(self, ends: tuple[np.ndarray, np.ndarray], i: int) -> str | None:
+        """One range: "73.9 to 82.6%"; None where there is none."""
+        low, high = float(ends[0][i]), float(ends[1][i])
+        return f"{100 * low:.1f} to {share(high)}" if np.isfinite(low) else None
+
+
+def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, ranges: Ranges) -> tuple[str, ...]:
     """Everything about one bin that holds rows, one line each."""
-    low, high = (float(ends[i]) for ends in bins.interval(level))
-    band_low, band_high = (float(ends[i]) for ends in bins.calibrated_range(level))
-    lines = [
+    interval, calibrated = ranges.text(ranges.interval, i), ranges.text(ranges.calibrated, i)
+    lines = (
         _inequality(bins, i, words.predicted),
         f"says {share(bins.confidence[i])} on average",
         _happened(bins, i, words.happened),
-    ]
-    if np.isfinite(low):
-        lines.append(f"{level_percent(level)} interval {100 * low:.1f} to {share(high)}")
-    lines.append(f"gap {points(float(bins.gap[i]), signed=True)} points")
-    if np.isfinite(band_low):
-        lines.append(f"a calibrated model: {100 * band_low:.1f} to {share(band_high)}")
-    lines.append(f"{share(bins.weight[i] / bins.weight.sum())} of rows" + (", few rows" if bins.count[i] < FEW_ROWS else ""))
-    return tuple(lines)
+        interval and f"{level_percent(ranges.level)} interval {interval}",
+        f"gap {points(float(bins.gap[i]), signed=True)} points",
+        calibrated and f"a calibrated model: {calibrated}",
+        f"{share(bins.weight[i] / bins.weight.sum())} of rows" + (", few rows" if bins.count[i] < FEW_ROWS else ""),
+    )
+    return tuple(line for line in lines if line)
 
 
-def bin_table_row(bins: BinnedStatistics, i: int, level: float) -> tuple[str, ...]:
+def bin_table_row(bins: BinnedStatistics, i: int, ranges: Ranges) -> tuple[str, ...]:
     """Range, rows, share of rows, says, observed, gap, interval, range if calibrated; dashes where there are no rows."""
     n = bins.count[i].item()
     if not bins.filled[i]:
         return (bin_range(bins, i), "0", "0%", "–", "–", "–", "–", "–")
-    ends = [(float(a[i]), float(b[i])) for a, b in (bins.interval(level), bins.calibrated_range(level))]
-    ranges = [f"{100 * low:.1f} to {share(high)}" if np.isfinite(low) else "–" for low, high in ends]
     return (
         bin_range(bins, i),
         f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}",
@@ -129,5 +143,6 @@ def bin_table_row(bins: BinnedStatistics, i: int, level: float) -> tuple[str, ..
         share(bins.confidence[i]),
         share(bins.accuracy[i]),
         points(float(bins.gap[i]), signed=True),
-        *ranges,
+        ranges.text(ranges.interval, i) or "–",
+        ranges.text(ranges.calibrated, i) or "–",
     )

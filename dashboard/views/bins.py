@@ -39,7 +39,7 @@ def does_it_depend(a: Analysis) -> None:
     widgets.text(words.sweep_sentence(a))
     chart = widgets.draw(plot.sweep, a, key="sweep chart", stretch=True)
     if chart is not None:
-        widgets.table_below(chart)
+        widgets.table_below(chart, key="sweep table")
 
 
 def table(a: Analysis) -> None:

@@ -138,7 +138,7 @@ def diagrams(analyses: Sequence[Analysis]) -> None:
     if len(analyses) <= MOST_OVERLAID and layout != "Small multiples":
         chart = widgets.draw(plot.overlay, analyses, key="overlay chart")
         if chart is not None:
-            widgets.table_below(chart)
+            widgets.table_below(chart, key="overlay table")
         return
     with guarded("These diagrams"):
         multiples(analyses)
@@ -146,16 +146,14 @@ def diagrams(analyses: Sequence[Analysis]) -> None:
 
 def multiples(analyses: Sequence[Analysis]) -> None:
     """Small diagrams on the same axes, wrapping with the width of the page."""
+    charts = plot.small_multiples(analyses)
     with st.container(horizontal=True, gap="medium"):
-        for i, (a, chart) in enumerate(zip(analyses, plot.small_multiples(analyses), strict=True)):
+        for i, chart in enumerate(charts):
             with st.container(width=chart.width, gap=None):
-                st.markdown(f"**{markdown_free(a.name)}**")
+                st.markdown(f"**{markdown_free(chart.title)}**")
                 widgets.show(chart, key=f"chart {i}", caption=False)
     widgets.text(plot.reliability(analyses[0]).caption, small=True)
-    with st.expander("Charts as tables"):
-        for a, chart in zip(analyses, plot.small_multiples(analyses), strict=True):
-            st.markdown(f"**{markdown_free(a.name)}**")
-            widgets.show_table(chart.table, alt=chart.alt)
+    widgets.table_below(*charts, key="multiples table", title="Charts as tables")
 
 
 def downloads(analyses: Sequence[Analysis], comparison: Comparison | None) -> None:

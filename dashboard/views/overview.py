@@ -66,7 +66,7 @@ def pictures(a: Analysis) -> None:
     widgets.draw(plot.gaps, a, key="gaps chart", analysis=a, selected=selected)
     widgets.draw(plot.counts, a, key="counts chart", analysis=a, scale=chosen.counts, selected=selected)
     if chart is not None:
-        widgets.table_below(chart)
+        widgets.table_below(chart, key="diagram table")
 
 
 def selected_bin(a: Analysis) -> int | None:

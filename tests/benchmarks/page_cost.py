@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "browser"))
 
 from harness import Chromium, Server, find_chromium, find_command
-from reader import Reader
+from reader import Reader, new_context
 
 ROWS = 100_000
 START = 15  # bins
@@ -104,7 +104,7 @@ def write_rows(path: Path) -> None:
 
 def record(chromium: Chromium, url: str, steps: int) -> dict[str, list[dict[str, Any]]]:
     """The dashboard's charts for every number of bins that will be shown."""
-    reader = Reader(chromium.browser, url)
+    reader = Reader(new_context(chromium.browser), url)
     wire = Wire(reader)
     reader.open()
     reader.charts()
@@ -112,18 +112,18 @@ def record(chromium: Chromium, url: str, steps: int) -> dict[str, list[dict[str,
     for bins in range(START, START + steps + 1):
         reader.slide("Bins", bins)
         found[str(bins)] = wire.charts()
-    reader.close()
+    reader.page.context.close()
     return found
 
 
 def first_chart(chromium: Chromium, url: str) -> dict[str, float]:
     """Milliseconds from opening the page, in a session without a past."""
-    reader = Reader(chromium.browser, url)
-    reader.context.add_init_script(_FIRST_CHART)
+    reader = Reader(new_context(chromium.browser), url)
+    reader.page.add_init_script(_FIRST_CHART)
     reader.open()
     reader.page.wait_for_function("window.firstChart")
     times = reader.page.evaluate("[window.firstChart, window.probe.idleSince]")
-    reader.close()
+    reader.page.context.close()
     return {"first chart": times[0], "whole page": times[1]}
 
 
@@ -145,7 +145,7 @@ def redraw(reader: Reader) -> dict[str, float]:
 def measure(chromium: Chromium, urls: dict[str, str], repetitions: int) -> dict[str, dict[str, list[float]]]:
     """Every quantity of both pages, turn by turn, the one that goes first changing."""
     times: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in urls}
-    readers = {name: Reader(chromium.browser, url) for name, url in urls.items()}
+    readers = {name: Reader(new_context(chromium.browser), url) for name, url in urls.items()}
 
     def note(name: str, take: Callable[[], dict[str, float]]) -> None:
         for what, value in take().items():
@@ -159,7 +159,7 @@ def measure(chromium: Chromium, urls: dict[str, str], repetitions: int) -> dict[
             note(name, lambda name=name: first_chart(chromium, urls[name]))  # type: ignore[misc]
             note(name, lambda name=name: redraw(readers[name]))  # type: ignore[misc]
     for reader in readers.values():
-        reader.close()
+        reader.page.context.close()
     return times
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from harness import Chromium, Server, find_chromium, find_command, missing
 
 if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
     from reader import Reader
 
 
@@ -36,29 +37,53 @@ def chromium() -> Iterator[Chromium]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def desktop(chromium: Chromium) -> Iterator[BrowserContext]:
+    """A profile for readers one after the other: Streamlit's own files are fetched once."""
+    from reader import new_context
+
+    context = new_context(chromium.browser)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def new_reader(server: Server, chromium: Chromium) -> Iterator[Callable[..., Reader]]:
-    """Makes readers, each with its own session; at the end none of them, nor the server, may have had a problem."""
-    from reader import Reader
-
+def sound(server: Server) -> Iterator[list[Reader]]:
+    """A list of readers; at the end none of them, nor the server, may have had a problem."""
     readers: list[Reader] = []
-
-    def make(path: str = "", **options: Any) -> Reader:
-        readers.append(Reader(chromium.browser, server.url, **options))
-        readers[-1].open(path)
-        return readers[-1]
-
-    seen = len(server.log())
-    yield make
+    printed = len(server.log())
+    yield readers
     problems = [p for r in readers for p in r.problems()]
     for r in readers:
         r.close()
     assert problems == []
     assert server.outside() == []
-    assert server.log()[seen:] == ""  # neither a traceback nor the id of an internal error nor a warning
+    assert server.log()[printed:] == ""  # neither a traceback nor the id of an internal error nor a warning
 
 
 @pytest.fixture
-def reader(new_reader: Callable[..., Reader]) -> Reader:
+def new_reader(server: Server, chromium: Chromium, sound: list[Reader]) -> Iterator[Callable[..., Reader]]:
+    """Makes readers who share nothing, not even a browser's profile."""
+    from reader import Reader, new_context
+
+    contexts: list[BrowserContext] = []
+
+    def make(path: str = "", *, phone: bool = False, dark: bool = False) -> Reader:
+        contexts.append(new_context(chromium.browser, phone=phone, dark=dark))
+        sound.append(Reader(contexts[-1], server.url))
+        sound[-1].open(path)
+        return sound[-1]
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def reader(server: Server, desktop: BrowserContext, sound: list[Reader]) -> Reader:
     """One reader on a desktop, at the first page."""
-    return new_reader()
+    from reader import Reader
+
+    sound.append(Reader(desktop, server.url))
+    sound[-1].open()
+    return sound[-1]

@@ -1,4 +1,4 @@
-"""One reader at the dashboard: a browser context with its own session, what it can do, and what went wrong in it."""
+"""One reader at the dashboard: a tab with its own session, what it can do, and what went wrong in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 from harness import LOOPBACK
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Request, expect
 from playwright.sync_api import Error as PlaywrightError
 
 DESKTOP = {"viewport": {"width": 1440, "height": 900}}
@@ -54,30 +54,32 @@ _IDLE = """
 _HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 
+def new_context(browser: Browser, *, phone: bool = False, dark: bool = False) -> BrowserContext:
+    """A profile without a past: a desktop or a phone, of a reader who prefers light or dark pages."""
+    options: dict[str, Any] = {**(PHONE if phone else DESKTOP), "color_scheme": "dark" if dark else "light"}
+    return browser.new_context(**options, accept_downloads=True, reduced_motion="reduce")
+
+
 class Reader:
-    """A fresh browser context on one server.
+    """A new tab on one server, which is a session of its own.
 
     Parameters
     ----------
-    browser : Browser
+    context : BrowserContext
     url : str
         Address of the server.
-    phone, dark : bool
-        A phone's screen; a system that prefers dark pages.
     """
 
-    def __init__(self, browser: Browser, url: str, *, phone: bool = False, dark: bool = False) -> None:
-        options: dict[str, Any] = {**(PHONE if phone else DESKTOP), "color_scheme": "dark" if dark else "light"}
-        self.context = browser.new_context(**options, accept_downloads=True, reduced_motion="reduce")
-        self._problems: list[str] = []
+    def __init__(self, context: BrowserContext, url: str) -> None:
         self.url = url
-        self.context.add_init_script(_PROBE)
-        self.context.on("console", self._on_console)
-        self.context.on("weberror", lambda e: self._problems.append(f"page error: {e.error}"))
-        self.context.on("request", lambda r: self._check_host(r.url))
-        self.context.on("requestfailed", self._on_failed)
-        self.page = self.context.new_page()
+        self._problems: list[str] = []
+        self.page = context.new_page()
         self.page.set_default_timeout(TIMEOUT)
+        self.page.add_init_script(_PROBE)
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda e: self._problems.append(f"page error: {e}"))
+        self.page.on("request", lambda r: self._check_host(r.url))
+        self.page.on("requestfailed", self._on_failed)
         self.page.on("websocket", lambda w: self._check_host(w.url))
         self.page.on("dialog", self._on_dialog)
 
@@ -106,8 +108,8 @@ class Reader:
         return list(self._problems)
 
     def close(self) -> None:
-        """End the session."""
-        self.context.close()
+        """Close the tab, which ends the session."""
+        self.page.close()
 
     # Waiting
 
