@@ -68,6 +68,7 @@ def options(port: int, host: str) -> dict[str, Any]:
     found = dict(_flat(tomllib.loads(config_file().read_text(encoding="utf-8"))))
     found |= {"server.address": host, "server.port": port, "browser.serverAddress": _shown(host), "server.fileWatcherType": "none"}
     found["global.disableWidgetStateDuplicationWarning"] = True  # Reset sets what also has a default; that is meant
+    found["runner.magicEnabled"] = False  # a bare expression in a page is no output
     found["logger.hideWelcomeMessage"] = True  # one line says where the page is; Streamlit would say it again
     if not _has_display() and "STREAMLIT_SERVER_HEADLESS" not in os.environ:
         found["server.headless"] = True

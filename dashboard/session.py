@@ -37,6 +37,8 @@ class File:
         SHA-256 of the bytes.
     read_as : str
         One line on the roles of the columns.
+    answers : str
+        The answers it was read with, as JSON; other answers make other models.
     """
 
     name: str
@@ -45,6 +47,7 @@ class File:
     read_as: str = ""
     error: str = ""
     questions: tuple[Question, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,7 @@ def _file(name: str, key: str, data: Callable[[], bytes], answers: dict[str, Any
     try:
         content, mapping = data(), cc.Mapping(**answers)
         found = tuple(read_bytes(content, name, mapping))
-        return File(name, key, found, _read_as(content, name, mapping, found))
+        return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
         return File(name, key, questions=ambiguous.questions)
     except InputError as error:
@@ -217,7 +220,7 @@ def _models(files: Sequence[File]) -> tuple[Model, ...]:
             while name in taken:
                 name, number = f"{p.name} ({number})", number + 1
             taken.add(name)
-            found.append(Model((f.key, i, len(f.predictions), p.task), p if name == p.name else replace(p, name=name)))
+            found.append(Model((f.key, p.source.get("sha256"), f.answers, i), p if name == p.name else replace(p, name=name)))
     return tuple(found)
 
 

@@ -89,5 +89,5 @@ def _dialog(file: File) -> None:
 
 def _question(q: Question) -> str:
     st.markdown(markdown_free(q.text))
-    chosen = st.selectbox(q.text, q.options, key=f"question {q.id}", label_visibility="collapsed")
+    chosen = st.selectbox(markdown_free(q.text), q.options, key=f"question {q.id}", label_visibility="collapsed")
     return str(chosen)

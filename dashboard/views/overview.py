@@ -28,10 +28,10 @@ def page() -> None:
         verdict(analysis, lacks)
         numbers(analysis)
         charts, words_beside = st.columns([58, 42], gap="medium")
-        with words_beside:
-            beside(analysis)
         with charts:
             pictures(analysis)
+        with words_beside:
+            beside(analysis)
     st.page_link("views/compare.py", label="Next: compare the models", icon=":material/arrow_forward:")
 
 

@@ -65,9 +65,8 @@ def test_names_and_edges_stay_out_of_the_address(reader, tmp_path):
     assert reader.settings() == {"strategy": "Custom"}
 
 
-def test_an_interrupted_connection_keeps_the_files(new_reader, tmp_path):
+def test_an_interrupted_connection_keeps_the_files(reader, tmp_path):
     """A closed socket, as after a network break: the same session goes on."""
-    reader = new_reader()
     sockets = []
 
     def pass_on(socket):
@@ -195,10 +194,9 @@ def test_markup_in_file_names_is_text(reader):
 
 
 def test_markup_in_columns_and_classes_is_text(reader, tmp_path):
-    rows = [
-        (f"r{i}", (MARKUP, MORE_MARKUP)[i % 2], f"{0.3 + 0.4 * (i % 2 == 0):.1f}", f"{0.7 - 0.4 * (i % 2 == 0):.1f}") for i in range(120)
-    ]
-    reader.upload(saved(tmp_path / "names.csv", csv_bytes([("id", "label", f"p_{MARKUP}", f"p_{MORE_MARKUP}"), *rows])))
+    rows = [(f"r{i}", MARKUP, "0.7", "0.3") if i % 2 else (f"r{i}", MORE_MARKUP, "0.3", "0.7") for i in range(120)]
+    header = ("id", "label", f"p_{MARKUP}", f"p_{MORE_MARKUP}")
+    reader.upload(saved(tmp_path / "names.csv", csv_bytes([header, *rows])))
     reader.shows(MARKUP, within=reader.page.get_by_role("dialog"))
     reader.shows(MORE_MARKUP, within=reader.page.get_by_role("dialog"))
     nothing_runs(reader)
