@@ -13,11 +13,11 @@ from calibcore.advice.verdict import Verdict, advised, find_verdict
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import rows_text
 from calibcore.errors import InputError
-from calibcore.inference.chance import ChanceRange, chance_range
+from calibcore.inference.chance import ChanceRange, ChanceSweep, chance_range, chance_sweep
 from calibcore.inference.comparison import Differences, differences
 from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.significance import Detection, detect
-from calibcore.measures.calibration_error import ClasswiseError, Sweep, classwise_error, sweep
+from calibcore.measures.calibration_error import ClasswiseError, Sweep, classwise_error, make_partition, sweep
 from calibcore.measures.scores import brier_scale
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -27,6 +27,7 @@ from calibcore.version import __version__
 __all__ = ["Analysis", "Comparison", "Settings", "analyze", "compare", "document"]
 
 SCHEMA = 1
+_CHANCE_BINS = range(2, 51)  # as many as are drawn
 _NOT_BUILT = ("squared_error_debiased", "corp", "cumulative")  # in the schema already, computed by a later version
 
 
@@ -56,6 +57,7 @@ class Analysis:
     log_loss: float
     clipped: int
     sweep: Sweep
+    chance_sweep: ChanceSweep
     classwise: ClasswiseError | None
     views: dict[str, BinnedStatistics]
     detection: Detection
@@ -99,7 +101,10 @@ class Analysis:
             "brier": {"value": self.brier, "scale": self.brier_scale},
             "log_loss": {"value": self.log_loss, "clipped": self.clipped},
             **dict.fromkeys(_NOT_BUILT),
-            "sweep": {k: list(getattr(self.sweep, k)) for k in ("n_bins", "equal_width", "equal_mass")},
+            "sweep": {
+                **{k: list(getattr(self.sweep, k)) for k in ("n_bins", "equal_width", "equal_mass")},
+                "chance": {k: list(getattr(self.chance_sweep, k)) for k in ("n_bins", "median", "p95")},
+            },
             "classwise": None if self.classwise is None else _classwise_dict(self.classwise),
             "bins": bin_rows_of(b, self.settings.level),
             "bins_used": b.used,
@@ -232,7 +237,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     bins = profile.bin(settings.partition(profile))
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
     detection = source.remember("detection", lambda: detect(source))
-    pattern = find_pattern(top, detection, positive=positive)
+    pattern = source.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
     verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
     return Analysis(
@@ -242,7 +247,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         weight_sum=profile.weight_sum,
         accuracy=profile.accuracy,
         mean_confidence=profile.mean_confidence,
-        gap=mean_gap(profile, settings.level),
+        gap=profile.remember(f"gap {settings.level}", lambda: mean_gap(profile, settings.level)),
         bins=bins,
         chance=chance,
         brier=profile.totals.brier / profile.weight_sum,
@@ -250,6 +255,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         log_loss=profile.totals.log_loss / profile.weight_sum,
         clipped=profile.totals.clipped,
         sweep=_sweep(profile, settings),
+        chance_sweep=_chance_sweep(profile, settings),
         classwise=_classwise(source, settings),
         views=_views(source, settings),
         detection=detection,
@@ -276,6 +282,17 @@ def _identity(source: Predictions | Profile) -> dict[str, Any]:
 def _sweep(profile: Profile, settings: Settings) -> Sweep:
     key = f"sweep {settings.closed} {settings.ties}"
     return profile.remember(key, lambda: sweep(profile, closed=settings.closed, ties=settings.ties))
+
+
+def _chance_sweep(profile: Profile, settings: Settings) -> ChanceSweep:
+    """What chance gives for each number of bins of the shown strategy (of equal width, where the edges are the user's own)."""
+    binning = {**settings.binning(), "edges": None}
+    del binning["n_bins"]
+
+    def make() -> ChanceSweep:
+        return chance_sweep(profile, [make_partition(profile, n_bins=m, **binning) for m in _CHANCE_BINS], seed=settings.seed)
+
+    return profile.remember(f"chance sweep {binning} {settings.seed}", make)
 
 
 def _classwise(source: Predictions | Profile, settings: Settings) -> ClasswiseError | None:

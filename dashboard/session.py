@@ -39,6 +39,8 @@ class File:
         One line on the roles of the columns.
     answers : str
         The answers it was read with, as JSON; other answers make other models.
+    readable : bool
+        Whether a refused file holds a table, which other answers may make sense of.
     """
 
     name: str
@@ -48,6 +50,7 @@ class File:
     error: str = ""
     questions: tuple[Question, ...] = ()
     answers: str = ""
+    readable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +197,22 @@ def _read(here: State, name: str, key: str, data: Callable[[], bytes]) -> File:
 
 
 def _file(name: str, key: str, data: Callable[[], bytes], answers: dict[str, Any]) -> File:
+    content, mapping = data(), cc.Mapping(**answers)
     try:
-        content, mapping = data(), cc.Mapping(**answers)
         found = tuple(read_bytes(content, name, mapping))
         return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
         return File(name, key, questions=ambiguous.questions)
     except InputError as error:
-        return File(name, key, error=str(error))
+        return File(name, key, error=str(error), answers=json.dumps(answers), readable=_holds_a_table(content, name))
+
+
+def _holds_a_table(content: bytes, name: str) -> bool:
+    try:
+        inspect_bytes(content, name)
+    except InputError:
+        return False
+    return True
 
 
 def _read_as(content: bytes, name: str, mapping: cc.Mapping, found: Sequence[cc.Predictions]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ _PRIVACY = (
     "Files are held in this server's memory for your session and dropped when it ends; while a large file uploads, the server may use an "
     "unnamed temporary file. Nothing is logged or kept, and no usage statistics are sent."
 )
+_SCALES = ("fraction", "percent", "logit", "log-prob", "unnormalised")
 _COMFORTABLE = 200 * 2**20
 
 
@@ -41,6 +43,8 @@ def sidebar() -> None:
 def _file_line(file: File, i: int) -> None:
     if file.error:
         st.error(markdown_free(file.error))
+        if file.readable:
+            _read_differently(file, i)
     elif file.questions:
         st.warning(markdown_free(f"{file.name} leaves something open."))
         st.button("Answer", key=f"answer {i}", on_click=_ask_again, args=(file.key,))
@@ -82,12 +86,30 @@ def _dialog(file: File) -> None:
     with st.form("columns"):
         answers = {q.id: _question(q) for q in file.questions}
         if st.form_submit_button("Read the file"):
-            here = session.state()
-            here.answers[file.key] = {**here.answers.get(file.key, {}), **answers}
+            if None in answers.values():
+                st.error("Choose an answer first.")
+                return
+            _answer(file.key, answers)
             st.rerun()
 
 
-def _question(q: Question) -> str:
+def _question(q: Question) -> str | None:
+    """The answer chosen, None until there is one: what a file does not say is not preselected either."""
     st.markdown(markdown_free(q.text))
-    chosen = st.selectbox(markdown_free(q.text), q.options, key=f"question {q.id}", label_visibility="collapsed")
-    return str(chosen)
+    label, offer = markdown_free(q.text), f"Choose (most likely: {q.options[0]})"
+    return st.selectbox(label, q.options, index=None, placeholder=offer, key=f"question {q.id}", label_visibility="collapsed")
+
+
+def _answer(key: str, answers: dict[str, Any]) -> None:
+    here = session.state()
+    here.answers[key] = {**here.answers.get(key, {}), **answers}
+
+
+def _read_differently(file: File, i: int) -> None:
+    """What may help a file that was refused: another scale, or leaving out rows with missing values."""
+    with st.expander("Read it differently", key=f"differently {i}"), st.form(f"form {i}", border=False):
+        scale = st.selectbox("The probabilities are", _SCALES, index=None, placeholder="As they look", key=f"scale {i}")
+        drop = st.checkbox("Leave out rows with missing values", key=f"drop {i}")
+        if st.form_submit_button("Read again"):
+            _answer(file.key, ({"scale": scale} if scale else {}) | ({"missing": "drop"} if drop else {}))
+            st.rerun()

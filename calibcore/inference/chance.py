@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
 
-__all__ = ["DRAWS", "ChanceRange", "Redraw", "chance_range", "group_starts"]
+__all__ = ["DRAWS", "SWEEP_DRAWS", "ChanceRange", "ChanceSweep", "Redraw", "chance_range", "chance_sweep", "group_starts"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 DRAWS = 1000
+SWEEP_DRAWS = 500
 _FEW = 256  # cells up to which none are grouped
 _STEP = 0.01  # width of a group; its variance is off by less than 0.2 %
 _CHUNK = 2_000_000  # numbers drawn at a time
@@ -114,24 +116,69 @@ def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: 
     (1.0, 0.5)
     """
     positions = np.asarray(partition.cut(profile.value), dtype=np.float64)
-    whole = np.floor(positions).astype(np.intp)
-    cuts = np.unique(np.concatenate([whole, np.ceil(positions).astype(np.intp)]))
-    starts = group_starts(profile.value, cuts=cuts, step=_STEP, few=_FEW)
-    bounds = np.append(starts, len(profile))
-    redraw = Redraw.from_sums(*(profile.cumulative(q).between(bounds) for q in ("weight", "weight_squared", "confidence")))
-    group = np.searchsorted(bounds, whole, side="right") - 1
-    share = positions - whole
-    drawn = np.concatenate([_ece(r, group, share) for r in redraw.residuals(draws, np.random.default_rng(seed))]) / profile.weight_sum
+    redraw, group, share = _grouped(profile, positions)
+    found = [_ece(_upto(r), r, group, share) for r in redraw.residuals(draws, np.random.default_rng(seed))]
+    drawn = np.concatenate(found) / profile.weight_sum
     observed = float(np.sum(np.abs(profile.cumulative("residual").between(positions)))) / profile.weight_sum
     beyond = int(np.count_nonzero(drawn >= observed - 1e-12))
     return ChanceRange(float(np.median(drawn)), float(np.quantile(drawn, 0.95)), (1 + beyond) / (draws + 1), draws)
 
 
-def _ece(residuals: FloatArray, group: IndexArray, share: FloatArray) -> FloatArray:
-    """Σ|residual of a bin| of each draw; the bins end at ``group`` plus a ``share`` of the group that is cut."""
+@dataclass(frozen=True, slots=True)
+class ChanceSweep:
+    """Chance range of the ECE for many numbers of bins of one strategy; tuples of equal length."""
+
+    n_bins: tuple[int, ...]
+    median: tuple[float, ...]
+    p95: tuple[float, ...]
+    draws: int
+
+
+def chance_sweep(profile: Profile, partitions: Sequence[Partition | SharedTies], *, draws: int = SWEEP_DRAWS, seed: int = 0) -> ChanceSweep:
+    """`chance_range` for each of several partitions, from the same redrawn labels.
+
+    Parameters
+    ----------
+    profile : Profile
+    partitions : sequence of Partition or SharedTies
+        Usually one strategy with rising numbers of bins.
+    draws : int
+        Fewer than for one partition: this is a background to read a curve against.
+    seed : int
+    """
+    positions = [np.asarray(p.cut(profile.value), dtype=np.float64) for p in partitions]
+    redraw, group, share = _grouped(profile, np.concatenate(positions))
+    ends = np.cumsum([0, *(len(p) for p in positions)])
+    parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    found = []
+    for residuals in redraw.residuals(draws, np.random.default_rng(seed)):
+        upto = _upto(residuals)
+        found.append(np.array([_ece(upto, residuals, group[p], share[p]) for p in parts]))
+    drawn = np.concatenate(found, axis=1) / profile.weight_sum
+    median, p95 = (tuple(np.quantile(drawn, q, axis=1).tolist()) for q in (0.5, 0.95))
+    return ChanceSweep(tuple(p.requested for p in partitions), median, p95, draws)
+
+
+def _grouped(profile: Profile, positions: FloatArray) -> tuple[Redraw, IndexArray, FloatArray]:
+    """Groups of cells that no position cuts, but for tied cells; each position's group and the share of it that lies before."""
+    whole = np.floor(positions).astype(np.intp)
+    cuts = np.unique(np.concatenate([whole, np.ceil(positions).astype(np.intp)]))
+    starts = group_starts(profile.value, cuts=cuts, step=_STEP, few=_FEW)
+    bounds = np.append(starts, len(profile))
+    redraw = Redraw.from_sums(*(profile.cumulative(q).between(bounds) for q in ("weight", "weight_squared", "confidence")))
+    return redraw, np.searchsorted(bounds, whole, side="right") - 1, positions - whole
+
+
+def _upto(residuals: FloatArray) -> FloatArray:
+    """Cumulative residuals of each draw, from 0."""
     sums = np.zeros((len(residuals), residuals.shape[1] + 1))
     np.cumsum(residuals, axis=1, out=sums[:, 1:])
-    ends = sums[:, group]
+    return sums
+
+
+def _ece(upto: FloatArray, residuals: FloatArray, group: IndexArray, share: FloatArray) -> FloatArray:
+    """Σ|residual of a bin| of each draw; the bins end at ``group`` plus a ``share`` of the group that is cut."""
+    ends = upto[:, group]
     if share.any():
         ends = ends + residuals[:, np.minimum(group, residuals.shape[1] - 1)] * share
     return np.asarray(np.abs(np.diff(ends, axis=1)).sum(axis=1))

@@ -14,10 +14,14 @@ from calibcore.plot.marks import Axis, Highlight, Table, Tooltips
 from calibcore.plot.wording import Ranges, ViewWords, bin_table_row, level_percent, tooltip, view_words
 
 __all__ = [
+    "MARGINS",
     "SIDE",
+    "SMALL",
+    "SMALL_MARGINS",
     "Direction",
     "bin_table",
     "centres",
+    "diagonal_height",
     "directions",
     "filled",
     "highlight",
@@ -28,7 +32,11 @@ __all__ = [
     "x_start",
 ]
 
-SIDE = 560  # pixels of the square diagram
+SIDE = 560  # pixels of the width of the diagram
+SMALL = 400  # pixels of width below which margins and text shrink
+MARGINS = {"l": 64, "r": 16, "t": 24, "b": 56}
+SMALL_MARGINS = {"l": 48, "r": 10, "t": 28, "b": 44}
+_TALLEST = 1.4  # height of the plot over its width; beyond it the diagonal is drawn flatter than 45 degrees
 Direction = Literal["over", "under", "within", "empty"]
 
 
@@ -73,6 +81,14 @@ def x_start(analysis: Analysis) -> float:
     start = 1 / len(analysis.classes)
     lowest = float(np.nanmin(analysis.bins.confidence))
     return start if lowest >= start - 1e-6 else max(0.0, math.floor(10 * lowest) / 10)
+
+
+def diagonal_height(width: int, start: float, bottom: float) -> int:
+    """Height in pixels at which one percent is as long upwards as across, so that the diagonal runs at 45 degrees."""
+    margins = SMALL_MARGINS if width < SMALL else MARGINS
+    across = width - margins["l"] - margins["r"]
+    ratio = min((1 - bottom) / (1 - start), _TALLEST)
+    return round(across * ratio) + margins["t"] + margins["b"]
 
 
 def x_axis(analysis: Analysis) -> Axis:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Label, Line, Points, Rule, Ticks, Whiskers
+from calibcore.plot.frame import MARGINS, SMALL, SMALL_MARGINS
+from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
 from calibcore.plot.palette import colour, faded
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["clicked_bin", "config", "escaped", "figure"]
 
 _LONGEST_NAME = 18
-_SMALL = 400  # pixels of width below which margins and text shrink
 _QUIET = {"hoverinfo": "skip"}
 
 
@@ -190,6 +190,21 @@ def _band(mark: Band, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT0
     }
 
 
+def _ribbon(mark: Ribbon, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*mark.x, *reversed(mark.x)],
+        "y": [*mark.low, *reversed(mark.high)],
+        "fill": "toself",
+        "fillcolor": faded(mark.role, 0.25, dark=dark),
+        "line": {"width": 0},
+        "name": mark.name,
+        **_QUIET,
+    }
+
+
 def _touching(band: Band) -> list[list[int]]:
     """Runs of neighbouring intervals."""
     runs: list[list[int]] = []
@@ -240,6 +255,7 @@ _TRACES: dict[type, Callable[[Any, Chart, bool], dict[str, Any]]] = {
     Points: _points,
     Bars: _bars,
     Band: _band,
+    Ribbon: _ribbon,
     Whiskers: _whiskers,
     Ticks: _ticks,
 }
@@ -301,16 +317,16 @@ def _shortened(text: str) -> str:
 
 
 def _margins(chart: Chart) -> dict[str, int]:
-    if chart.width < _SMALL:
-        return {"l": 48, "r": 10, "t": 28, "b": 44}
+    if chart.width < SMALL:
+        return SMALL_MARGINS
     outside = [m.text for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high]
     longest = max((min(len(t), _LONGEST_NAME) for t in outside), default=0)
     over = 16 * max((m.level for m in chart.marks if isinstance(m, Rule)), default=0)
-    return {"l": 64, "r": 16 + (8 * longest if outside else 0), "t": 24 + over, "b": 56}
+    return {**MARGINS, "r": MARGINS["r"] + (8 * longest if outside else 0), "t": MARGINS["t"] + over}
 
 
 def _axis(axis: Axis, pixels: int, dark: bool) -> dict[str, Any]:  # noqa: FBT001
-    small = pixels < _SMALL
+    small = pixels < SMALL
     text = {"color": colour("text", dark=dark), "size": 11 if small else 12}
     title = {"text": escaped(axis.title), "font": {**text, "size": 11 if small else 13}, "standoff": 8}
     common = {"title": title, "tickfont": text, "fixedrange": True, "zeroline": False, "gridcolor": colour("grid", dark=dark)}
@@ -327,7 +343,7 @@ def _log10(x: float) -> float:
 
 def _steps(axis: Axis, pixels: int) -> dict[str, Any]:
     if axis.format == "percent":
-        fine = pixels >= _SMALL and axis.high - axis.low <= 1.0
+        fine = pixels >= SMALL and axis.high - axis.low <= 1.0
         return (
             {"tickformat": ".0%", "dtick": 0.1 if fine or axis.high - axis.low <= 0.6 else 0.2}
             if pixels >= 280
@@ -335,7 +351,7 @@ def _steps(axis: Axis, pixels: int) -> dict[str, Any]:
         )
     if axis.format == "points":
         return _point_ticks(axis)
-    return {"tickformat": ",d" if axis.format == "count" else ".2f", "nticks": 6 if pixels < _SMALL else 11}
+    return {"tickformat": ",d" if axis.format == "count" else ".2f", "nticks": 6 if pixels < SMALL else 11}
 
 
 def _point_ticks(axis: Axis) -> dict[str, Any]:

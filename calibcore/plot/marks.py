@@ -7,7 +7,7 @@ from typing import Literal
 
 from calibcore.plot.palette import Role
 
-__all__ = ["Axis", "Band", "Bars", "Chart", "Highlight", "Label", "Line", "Mark", "Points", "Rule", "Table", "Ticks", "Whiskers"]
+__all__ = ["Axis", "Band", "Bars", "Chart", "Highlight", "Label", "Line", "Mark", "Points", "Ribbon", "Rule", "Table", "Ticks", "Whiskers"]
 
 Numbers = tuple[float, ...]
 Tooltips = tuple[tuple[str, ...], ...]
@@ -82,6 +82,17 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Ribbon:
+    """A range of y along joined points."""
+
+    x: Numbers
+    low: Numbers
+    high: Numbers
+    role: Role = "band"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Whiskers:
     """Vertical intervals with end strokes."""
 
@@ -133,7 +144,7 @@ class Label:
     pointer: tuple[float, float] | None = None
 
 
-Mark = Line | Points | Bars | Band | Whiskers | Rule | Highlight | Ticks | Label
+Mark = Line | Points | Bars | Band | Ribbon | Whiskers | Rule | Highlight | Ticks | Label
 
 
 @dataclass(frozen=True, slots=True)

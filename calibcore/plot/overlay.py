@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from calibcore.analysis import Analysis
 from calibcore.errors import InputError
-from calibcore.plot.frame import SIDE, filled, tooltips, words_of, x_start
+from calibcore.plot.frame import diagonal_height, filled, tooltips, words_of, x_start
 from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Table
 from calibcore.plot.palette import MODEL_STYLES
 from calibcore.plot.reliability import reliability, y_start
@@ -18,15 +18,15 @@ MOST_OVERLAID = len(MODEL_STYLES)
 MOST_MULTIPLES = 8
 
 
-def overlay(analyses: Sequence[Analysis], *, width: int = 720, height: int = SIDE) -> Chart:
+def overlay(analyses: Sequence[Analysis], *, width: int = 640) -> Chart:
     """Reliability lines of up to four models.
 
     Parameters
     ----------
     analyses : sequence of Analysis
         Under the same settings.
-    width, height : int
-        In pixels.
+    width : int
+        In pixels; the height follows, so that the diagonal runs at about 45 degrees.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def overlay(analyses: Sequence[Analysis], *, width: int = 720, height: int = SID
     words = words_of(analyses[0])
     x, y = Axis(words.predicted_title, start, 1.0), Axis(words.observed_title, bottom, 1.0)
     caption = f"Points below the dashed line are overconfident, above it underconfident. Hollow: fewer than {FEW_ROWS} rows."
-    return Chart("overlay", x, y, tuple(marks), _alt(analyses), caption, _table(analyses), width, height)
+    return Chart("overlay", x, y, tuple(marks), _alt(analyses), caption, _table(analyses), width, diagonal_height(width, start, bottom))
 
 
 def small_multiples(analyses: Sequence[Analysis], *, side: int = 300) -> tuple[Chart, ...]:

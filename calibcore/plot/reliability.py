@@ -8,7 +8,19 @@ from typing import Literal
 import numpy as np
 
 from calibcore.analysis import Analysis
-from calibcore.plot.frame import SIDE, bin_table, directions, filled, highlight, notable, tooltips, words_of, x_axis, x_start
+from calibcore.plot.frame import (
+    SIDE,
+    bin_table,
+    diagonal_height,
+    directions,
+    filled,
+    highlight,
+    notable,
+    tooltips,
+    words_of,
+    x_axis,
+    x_start,
+)
 from calibcore.plot.marks import Axis, Band, Bars, Chart, Label, Line, Mark, Points, Ticks, Whiskers
 from calibcore.plot.palette import Role
 from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
@@ -37,7 +49,7 @@ def reliability(
     selected : int, optional
         0-based bin that is shown as selected.
     side : int
-        Width and height in pixels.
+        Width in pixels; the height follows, so that the diagonal runs at 45 degrees.
     axes : tuple of float, optional
         Where the x and the y axis start, to draw several diagrams on the same axes.
     """
@@ -64,7 +76,7 @@ def reliability(
         _caption(analysis, uncertainty, level),
         bin_table(analysis),
         side,
-        side,
+        diagonal_height(side, start, bottom),
         title=analysis.name,
         legend=side >= SIDE,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calibcore.analysis import Analysis
 from calibcore.plot.frame import SIDE
-from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Table, Whiskers
+from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon, Table
 
 __all__ = ["ece_between", "sweep"]
 
@@ -12,7 +12,7 @@ _DRAWN = 50  # largest number of bins on the picture
 
 
 def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Chart:
-    """ECE of both strategies for 2 to 50 bins, the shown bins marked, with what chance alone gives there.
+    """ECE of both strategies for 2 to 50 bins, the shown bins marked, over what chance alone gives.
 
     Parameters
     ----------
@@ -26,18 +26,19 @@ def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Ch
     width_line = tuple(s.equal_width[i] for i in shown)
     mass_line = tuple(s.equal_mass[i] for i in shown)
     here = float(min(analysis.bins.requested, _DRAWN))
-    top = 1.12 * max(*width_line, *mass_line, analysis.chance.p95, analysis.ece, 1e-6)
+    chance = analysis.chance_sweep
+    top = 1.12 * max(*width_line, *mass_line, *chance.p95, analysis.chance.p95, analysis.ece, 1e-6)
     marks: tuple[Mark, ...] = (
+        Ribbon(tuple(map(float, chance.n_bins)), chance.median, chance.p95, name="chance alone, median to 95th percentile"),
         Line(x, width_line, "ink", "solid", 2, "equal width", _tooltips(x, width_line, "equal width")),
         Line(x, mass_line, "diagonal", "dash", 2, "equal mass", _tooltips(x, mass_line, "equal mass")),
-        Whiskers((here,), (analysis.chance.median,), (analysis.chance.p95,), "diagonal", "chance alone, median to 95th percentile"),
         _marker(analysis, here),
         Label(min(here + 0.6, 40.0), analysis.ece - 0.04 * top, f"shown: {analysis.ece:.4f}", "ink", "left top"),
     )
     axes = Axis("Number of bins", 1.0, float(_DRAWN) + 1, "count"), Axis("ECE", 0.0, top, "number")
     table = Table(
-        ("Bins", "ECE, equal width", "ECE, equal mass"),
-        tuple((f"{s.n_bins[i]}", f"{s.equal_width[i]:.4f}", f"{s.equal_mass[i]:.4f}") for i in shown),
+        ("Bins", "ECE, equal width", "ECE, equal mass", "By chance, median", "By chance, 95th percentile"),
+        tuple((f"{s.n_bins[i]}", *(f"{line[i]:.4f}" for line in (s.equal_width, s.equal_mass, chance.median, chance.p95))) for i in shown),
     )
     return Chart("sweep", *axes, marks, _alt(analysis), _caption(analysis), table, width, height, analysis.name, legend=True)
 
@@ -64,8 +65,9 @@ def _alt(analysis: Analysis) -> str:
 
 
 def _caption(analysis: Analysis) -> str:
+    strategy = "equal-mass" if analysis.settings.strategy == "equal_mass" else "equal-width"
     shown = "your edges" if analysis.settings.strategy == "custom" else f"{analysis.bins.requested} bins"
     return (
         f"Solid: bins of equal width. Dashed: bins of equal mass. Dot: {shown}, as shown. "
-        "Bar: what a calibrated model with these confidences gives there by chance, median to 95th percentile."
+        f"Grey: what a calibrated model with these confidences gives by chance in {strategy} bins, median to 95th percentile."
     )

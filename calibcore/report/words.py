@@ -237,13 +237,25 @@ def _classes_why(a: Analysis) -> str:
     return text if a.classwise is None else f"{text} Mean one-vs-rest ECE over {len(a.classes)} classes: {score_text(a.classwise.mean)}."
 
 
+def _everywhere(a: Analysis) -> str:
+    """Whether the ECE passes what chance gives, for every number of bins or for some."""
+    shown = a.sweep.equal_mass if a.settings.strategy == "equal_mass" else a.sweep.equal_width
+    at = {m: i for i, m in enumerate(a.sweep.n_bins)}
+    beyond = [shown[at[m]] > p95 for m, p95 in zip(a.chance_sweep.n_bins, a.chance_sweep.p95, strict=True) if m >= 5]
+    if all(beyond):
+        return ", and it is beyond chance for every number of bins from 5 to 50"
+    if not any(beyond):
+        return ", and it is within chance for every number of bins from 5 to 50"
+    return f", and it is beyond chance for {sum(beyond)} of the {len(beyond)} numbers of bins from 5 to 50"
+
+
 def sweep_sentence(a: Analysis) -> str:
     """Does ECE depend on the number of bins, and what has the verdict to do with it."""
     low, high = ece_between(a)
     number = len(a.bins.count) if a.settings.strategy == "custom" else a.settings.n_bins
     return (
         f"Between 5 and 50 bins ECE runs from {score_text(low)} to {score_text(high)}. "
-        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a)} there. "
+        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a)} there{_everywhere(a)}. "
         "The verdict does not change with the bins: its test uses bins of its own."
     )
 

@@ -193,6 +193,42 @@ def test_an_ambiguous_file_asks_and_is_read_as_answered():
     assert "positive class = ill" in words(app)
 
 
+def test_a_question_is_not_answered_by_pressing_the_button():
+    app = start(files=[("scan.csv", csv_file(label="diagnosis", yes="ill", no="well"), CSV)])
+    next(b for b in app.button if b.label == "Read the file").click().run()
+    assert not app.exception
+    assert "Choose an answer first." in [e.value for e in app.error]
+    assert not charts(app)
+
+
+def test_another_answer_gives_other_numbers():
+    data = csv_file(label="diagnosis", yes="ill", no="well")
+    verdicts = []
+    for answer in ("ill", "well"):
+        app = start(files=[("scan.csv", data, CSV)])
+        app.selectbox(key="question positive").set_value(answer)
+        next(b for b in app.button if b.label == "Read the file").click().run()
+        verdicts.append(words(app))
+        next(b for b in app.button if b.label == "Change the answers").click().run()
+        app.selectbox(key="question positive").set_value("well" if answer == "ill" else "ill")
+        next(b for b in app.button if b.label == "Read the file").click().run()
+        verdicts.append(words(app))
+    assert verdicts[0] == verdicts[3]
+    assert verdicts[1] == verdicts[2]
+    assert verdicts[0] != verdicts[1]
+
+
+def test_a_refused_file_can_be_read_differently():
+    percents = b"y_true,y_prob\n" + b"1,80\n0,\n" * 20 + b"0,30\n1,60\n" * 40
+    app = start(files=[("gaps.csv", percents, CSV)])
+    assert "missing" in app.error[0].value or "no value" in app.error[0].value
+    app.checkbox(key="drop 0").check()
+    next(b for b in app.button if b.label == "Read again").click().run()
+    assert not app.exception
+    assert not app.error
+    assert app.selectbox(key="model").options == ["gaps"]
+
+
 def test_a_removed_file_takes_its_models_along():
     app = start(files=files_of(2))
     app.file_uploader[0].set_value(files_of(1)).run()

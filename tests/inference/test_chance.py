@@ -9,7 +9,7 @@ import pytest
 import reference as ref
 
 import calibcore as cc
-from calibcore.inference.chance import Redraw, chance_range
+from calibcore.inference.chance import Redraw, chance_range, chance_sweep
 from calibcore.predictions import Predictions
 
 
@@ -154,3 +154,18 @@ def test_redraw_has_mean_zero_and_the_right_variance():
     expected = squared * p * (1 - p)  # Σw²·p(1 − p)
     assert drawn.var(axis=0) == pytest.approx(expected, rel=0.04)
     assert np.abs(drawn.mean(axis=0)).max() < 4 * math.sqrt(expected.max() / 40_000)
+
+
+@pytest.mark.parametrize("ties", ["together", "share"])
+def test_sweep_gives_for_each_number_of_bins_what_one_range_gives(ties):
+    # the same quantity from other draws: equal up to the Monte Carlo error of 500 and 4,000 draws
+    rng = np.random.default_rng(4)
+    p = rng.random(3000).round(2)
+    profile = positive((rng.random(3000) < p).astype(int), p)
+    partitions = [cc.Partition.equal_mass(profile, m, ties) for m in (2, 10, 30)]
+    swept = chance_sweep(profile, partitions, draws=2000)
+    assert swept.n_bins == (2, 10, 30)
+    for partition, median, p95 in zip(partitions, swept.median, swept.p95, strict=True):
+        one = chance_range(profile, partition, draws=4000, seed=1)
+        assert median == pytest.approx(one.median, rel=0.05)
+        assert p95 == pytest.approx(one.p95, rel=0.06)

@@ -9,7 +9,7 @@ from scipy.special import bdtr
 import calibcore as cc
 from calibcore import plot
 from calibcore.plot.frame import directions, notable, x_start
-from calibcore.plot.marks import Band, Bars, Highlight, Label, Line, Points, Rule, Ticks, Whiskers
+from calibcore.plot.marks import Band, Bars, Highlight, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
 from calibcore.plot.palette import DARK, LIGHT, MODEL_STYLES, faded
 from calibcore.plot.sweep import ece_between
 
@@ -225,8 +225,18 @@ def test_sweep_is_drawn_to_fifty_with_a_marker_at_the_shown_bins(analysis):
     (marker,) = only(chart, Points)
     assert (marker.x, marker.y) == ((10.0,), (analysis.ece,))
     assert analysis.ece == pytest.approx(width.y[8])
-    (chance,) = only(chart, Whiskers)
-    assert (chance.low, chance.high) == ((analysis.chance.median,), (analysis.chance.p95,))
+    (chance,) = only(chart, Ribbon)
+    assert chance.x == width.x
+    assert (chance.low, chance.high) == (analysis.chance_sweep.median, analysis.chance_sweep.p95)
+
+
+@pytest.mark.parametrize(("right_at_95", "ratio"), [(60, 1.0), (45, 1.2), (2, 1.4)])
+def test_the_diagonal_runs_at_45_degrees_unless_the_diagram_grew_too_tall(right_at_95, ratio):
+    chart = plot.reliability(cc.analyze(model((0.95, 100, right_at_95), (0.75, 100, 75)), cc.Settings(n_bins=10)))
+    across, up = chart.width - 64 - 16, chart.height - 24 - 56
+    reach = (chart.y.high - chart.y.low) / (chart.x.high - chart.x.low)
+    assert up / across == pytest.approx(min(reach, 1.4), abs=0.01)
+    assert up / across == pytest.approx(ratio, abs=0.01)
 
 
 def test_range_of_the_sweep(analysis):
