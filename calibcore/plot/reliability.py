@@ -165,10 +165,12 @@ def _labels(analysis: Analysis, start: float, bottom: float) -> list[Mark]:
         word = words_of(analysis).happened
         below = was < says
         anchor = "right top" if below else "right bottom"
-        shift = 0.05 * (1 - bottom) * (-1 if below else 1)
         place_x = max(says - 0.04 * (1 - start), start + 0.3 * (1 - start))
+        under = bins.filled & (bins.confidence > place_x - 0.35 * (1 - start)) & (bins.confidence <= max(says, place_x))
+        clear = float(np.min(bins.accuracy[under]) if below else np.max(bins.accuracy[under]))  # of the bins that the words stand at
+        place_y = clear + 0.05 * (1 - bottom) * (-1 if below else 1)
         text = f"says {100 * says:.0f}%, {word} {100 * was:.0f}%"
-        marks.append(Label(place_x, min(was + shift, 0.99), text, "ink", anchor, pointer=(says, was)))
+        marks.append(Label(place_x, min(max(place_y, bottom + 0.06 * (1 - bottom)), 0.99), text, "ink", anchor, pointer=(says, was)))
     return marks
 
 
