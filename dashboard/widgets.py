@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -18,14 +19,15 @@ from dashboard import session
 from dashboard.problems import guarded
 from dashboard.theme import is_dark
 
-__all__ = ["bin_selector", "caveat", "choose_model", "draw", "show_table", "table_below", "text"]
+__all__ = ["bin_selector", "caveats", "choose_model", "draw", "show_table", "table_below", "text"]
 
 Edges = tuple[float, float]
 
 
-def text(words: str, *, small: bool = False) -> None:
-    """A paragraph exactly as written."""
-    (st.caption if small else st.markdown)(markdown_free(words))
+def text(*paragraphs: str, small: bool = False) -> None:
+    """Paragraphs exactly as written, as one element: each element costs the browser time when a slider moves."""
+    if paragraphs:
+        (st.caption if small else st.markdown)("\n\n".join(map(markdown_free, paragraphs)))
 
 
 def show_table(table: Table | ChartTable, *, alt: str | None = None) -> None:
@@ -133,9 +135,7 @@ def _inspected() -> None:
     here.kept_range, here.range_lost = st.session_state["inspect"], False
 
 
-def caveat(what: Caveat, key: str) -> None:
-    """One line, and why on demand."""
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        text(what.line, small=True)
-        with st.popover("Why", key=key, type="tertiary"):
-            text(what.why)
+def caveats(found: Sequence[Caveat]) -> None:
+    """One line each, and why on demand; the browser's own disclosure, in one element."""
+    items = (f"<details><summary>{escape(c.line)}</summary><p>{escape(c.why)}</p></details>" for c in found)
+    st.html(f'<div class="caveats">{"".join(items)}</div>')

@@ -38,25 +38,17 @@ def page() -> None:
 def verdict(a: Analysis, lacks: str | None) -> None:
     """What was found, in words, before any chart."""
     st.title(markdown_free(words.headline(a)))
-    widgets.text(a.verdict.text)
-    remedy = words.remedy_line(a)
-    if remedy:
-        widgets.text(remedy)
-    for line in (lacks, words.view_note(a)):
-        if line:
-            widgets.text(line, small=True)
+    widgets.text(*filter(None, (a.verdict.text, words.remedy_line(a))))
+    widgets.text(*filter(None, (lacks, words.view_note(a))), small=True)
     with st.popover("Why we say this"):
-        for line in words.evidence_lines(a):
-            widgets.text(line)
+        widgets.text(*words.evidence_lines(a))
 
 
 def numbers(a: Analysis) -> None:
     """The numbers, each with what must be read beside it."""
     with st.container(horizontal=True, gap="small", border=True):
         for number in words.key_numbers(a):
-            with st.container(width=150, gap=None):
-                st.metric(number.label, number.value)
-                widgets.text(number.beside, small=True)
+            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
 
 
 def pictures(a: Analysis) -> None:
@@ -78,16 +70,12 @@ def selected_bin(a: Analysis) -> int | None:
 def beside(a: Analysis) -> None:
     """What the diagram shows, the worst bin, a bin to inspect, caveats and notes."""
     st.subheader("What this shows")
-    for line in (*words.shown_lines(a), words.worst_range(a), words.other_view(a)):
-        if line:
-            widgets.text(line)
+    widgets.text(*filter(None, (*words.shown_lines(a), words.worst_range(a), words.other_view(a))))
     if widgets.bin_selector(a) is not None:
         st.page_link("views/bins.py", label="See the rows of this bin", icon=":material/arrow_forward:")
     st.subheader("Read with care")
-    for i, caveat in enumerate(words.caveats(a)):
-        widgets.caveat(caveat, f"why {i}")
-    for note in a.notes:
-        widgets.text(f"Note: {note}", small=True)
+    widgets.caveats(words.caveats(a))
+    widgets.text(*(f"Note: {note}" for note in a.notes), small=True)
 
 
 page()
