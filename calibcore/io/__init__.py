@@ -111,23 +111,11 @@ def _read(table: Table, mapping: Mapping) -> list[Predictions]:
     mapping = mapping.settled(tuple(table.columns))
     try:
         whole, reading = read_layout(table, mapping)
-        return [replace(p, notes=(*p.notes, *_not_used_yet(mapping))) for p in predictions_of(whole, reading, mapping)]
+        return predictions_of(whole, reading, mapping)
     except AmbiguousLayout as ambiguous:
         raise AmbiguousLayout(ambiguous.questions, source=table.name) from None
     except InputError as error:
         raise named(error, table.name) from None
-
-
-def _not_used_yet(mapping: Mapping) -> tuple[str, ...]:
-    """Roles that are taken but change no number, which must not pass in silence."""
-    notes = []
-    if mapping.cluster:
-        notes.append(
-            f"Intervals treat the rows of one {mapping.cluster!r} as independent, so they are too narrow where such rows go together."
-        )
-    if mapping.time:
-        notes.append(f"The column of times {mapping.time!r} is not used yet.")
-    return tuple(notes)
 
 
 def _several(sources: Sequence[Any], mapping: Mapping) -> list[Predictions]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, listing, name_key, name_text
 from calibcore.errors import InputError
 from calibcore.io.columns import MISSING_LABELS, Names, Table
+from calibcore.io.labels import label_without_column
 from calibcore.io.mapping import Mapping
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
@@ -54,11 +55,12 @@ def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Pre
         column: with column and row.
     """
     found = []
+    positive = mapping.positive or (mapping.classes[1] if mapping.classes and len(mapping.classes) == 2 else None)
     for unit in reading.units:
         rows = _typed(table, reading, unit)
         for model, mine in _models(table, reading):
             name = " ".join(n for n in (model, unit.name) if n) or _stem(table.name)
-            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping.missing == "drop", mapping.positive)))
+            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping.missing == "drop", positive)))
     return found
 
 
@@ -140,15 +142,7 @@ def _coded(table: Table, column: str, reading: Reading, *, strict: bool) -> tupl
     if strict and strange.any():
         row = int(np.argmax(strange))
         name = names.distinct[names.code[row]]
-        place = "has no probability column; the classes are" if reading.form == "classes" else "is not one of the classes"
-        raise InputError(
-            f"Label {name!r} (row {row + 1} of column {column!r}) {place} {listing(reading.classes, 10)}. "
-            f"Mend it, or leave such rows out (--drop-label {name}).",
-            value=name,
-            row=row + 1,
-            column=column,
-            available=reading.classes,
-        )
+        raise label_without_column(name, row + 1, column, reading.classes, one_each=reading.form == "classes")
     return code, missing & ~out, out
 
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.checks import name_key, name_text, sorted_names
+from calibcore.errors import AmbiguousLayout
 from calibcore.io.columns import Column
 from calibcore.io.evidence import Evidence
 from calibcore.io.scales import class_scale
-from calibcore.io.vocabulary import is_named, plain
+from calibcore.io.vocabulary import is_named, is_whole, plain
 
 __all__ = ["ClassSet", "is_one_hot", "matching_sets", "stem_sets"]
+
+
+Middles = dict[Hashable, tuple[str, str]]  # class as a key → its name and its column
+_OUTPUT_WORDS = ("score", "logit", "class", "out", "raw", "margin", "decision", "softmax", "log", "conf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,33 @@ class ClassSet:
     def says_probability(self) -> bool:
         """Whether the common part of the headers is a word for probability."""
         words = plain(self.before + self.after)
-        return any(w in words for w in ("prob", "pred")) or words in ("p", "ip")
+        return any(w in words for w in ("prob", "pred")) or words in ("p", "ip") or words.endswith("_p")
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the headers are whole numbers, or end in them after words that any feature may have: 7, x_7, never prob_7."""
+        words = plain(self.before + self.after)
+        telling = self.says_probability or any(w in words for w in _OUTPUT_WORDS) or words in ("z", "f", "o", "l")
+        return not telling and all(is_whole(name_key(c)) for c in self.columns)
+
+    def believable(self, evidence: Evidence, *, sure: bool) -> bool:
+        """Whether these are classes: the values add up, or else the headers leave no doubt that they are no features.
+
+        ``sure`` says that the label's own name leaves no doubt either; then a set that lacks some of its classes is one.
+        """
+        if evidence.mapping.probabilities or (evidence.mapping.scale and self.complete):
+            return True
+        rivals = {*evidence.named("probability"), *evidence.named("confidence")} - set(self.columns.values())
+        try:
+            scale = self.scale(evidence)
+        except AmbiguousLayout:
+            scale = "asked"
+        if scale in ("fraction", "percent", "log-prob"):
+            unsure = self.is_numbered and bool(self.before or self.after) and bool(rivals)
+            return (self.complete or scale == "fraction") and not unsure
+        if self.is_numbered:
+            return self.complete and not rivals and not (self.before or self.after)
+        return self.complete or (sure and not rivals)
 
     def scale(self, evidence: Evidence) -> str | None:
         """How the values are written; None if they are no probabilities of classes."""
@@ -80,18 +111,19 @@ def _affixes(values: Sequence[str], columns: Sequence[str]) -> list[tuple[str, s
 
 def _number(value: str) -> float | str:
     key = name_key(value)
-    return key if isinstance(key, float) else value
+    return key if isinstance(key, (int, float)) else value
 
 
 def _set(evidence: Evidence, before: str, after: str, values: Sequence[str], columns: Sequence[str]) -> ClassSet | None:
-    middles: dict[Hashable, tuple[str, str]] = {}
+    middles: Middles = {}
     for column in columns:
         if column.startswith(before) and column.endswith(after) and len(column) > len(before) + len(after):
             middle = column[len(before) : len(column) - len(after)]
             middles.setdefault(name_key(middle), (middle, column))
     wanted = {name_key(v): v for v in values}
     hits = [k for k in middles if k in wanted]
-    if len(hits) < min(2, len(middles)) or not hits or len(middles) < 2 or len(hits) * 2 < len(wanted):
+    single = len(wanted) == len(hits) == 1 and ClassSet(before, after, {}).says_probability
+    if not hits or len(middles) < 2 or (len(hits) < 2 and not single) or len(hits) * 2 < len(wanted):
         return None
     extra = _more_classes(evidence, middles, hits, named=bool(before or after))
     chosen = {(wanted[k] if k in wanted else middles[k][0]): middles[k][1] for k in middles if k in wanted or k in extra}
@@ -107,16 +139,28 @@ def _plain_numbers(names: Iterable[str]) -> bool:
     return all(name_text(_number(n)) == n for n in names)
 
 
-def _more_classes(evidence: Evidence, middles: dict[Hashable, tuple[str, str]], hits: list[Hashable], *, named: bool) -> set[Hashable]:
+def _more_classes(evidence: Evidence, middles: Middles, hits: list[Hashable], *, named: bool) -> set[Hashable]:
     """Classes that no row has: they belong to the set unless the rows add up to 1 only without them."""
     others = [k for k in middles if k not in hits]
-    if all(isinstance(k, float) for k in hits):
-        others = [k for k in others if isinstance(k, float) and k >= 0 and k.is_integer()]
+    if all(isinstance(k, (int, float)) for k in hits):
+        others = [k for k in others if is_whole(k) and k >= 0]
     elif not named:
-        return set()
+        return _completing(evidence, middles, hits, others)
     alone = [evidence.column(middles[k][1]) for k in hits]
     together = [evidence.column(middles[k][1]) for k in (*hits, *others)]
     return set(others) if others and (_adds_up(together) or not _adds_up(alone)) else set()
+
+
+def _completing(evidence: Evidence, middles: Middles, hits: list[Hashable], others: list[Hashable]) -> set[Hashable]:
+    """The one further column, or else all further fractions, with which the rows add up to 1."""
+    found = [evidence.column(middles[k][1]) for k in hits]
+    fractions = [k for k in others if evidence.unit(middles[k][1])]
+    if not fractions or not all(evidence.unit(c.name) for c in found) or _adds_up(found):
+        return set()
+    for group in (*([k] for k in fractions), fractions):
+        if _adds_up([*found, *(evidence.column(middles[k][1]) for k in group)]):
+            return set(group)
+    return set()
 
 
 def _adds_up(columns: list[Column]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,7 @@ Numbers = NDArray[np.floating[Any]]
 MISSING_LABELS = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})
 MISSING_NUMBERS = MISSING_LABELS | {"none", "nat", "nil", "."}
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(nan|NaN|inf|Inf|infinity|Infinity)$"
+_WHOLE_WITH_COMMA = r"[+-]?\d+,0+"
 _COMMA = r"^[+-]?\d*,\d+$|^[+-]?\d+$"
 
 
@@ -210,6 +212,8 @@ def _names(array: Any) -> Names:
         raise InputError("This column holds lists or records, not names.")
     encoded = encoded.dictionary_encode(null_encoding="mask")
     texts = ["nan" if isinstance(v, float) and np.isnan(v) else name_text(v).strip() for v in encoded.dictionary.to_pylist()]
+    if texts and all(re.fullmatch(_WHOLE_WITH_COMMA, t) for t in texts):  # 0,0 and 1,0, where decimals have a comma
+        texts = [t.partition(",")[0] for t in texts]
     merged: dict[str, int] = {}
     to = np.array([merged.setdefault(t, len(merged)) for t in texts] + [-1], dtype=np.intp)
     code = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,18 @@ from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, no_label
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import single_scale
-from calibcore.io.vocabulary import wrong_or_right
+from calibcore.io.vocabulary import is_named, wrong_or_right
 
-__all__ = ["ask_confidence", "confidence_reading", "given", "is_probability_of", "settled_scale", "shares_values", "sides_of"]
+__all__ = [
+    "ask_confidence",
+    "confidence_reading",
+    "different_scales",
+    "given",
+    "is_probability_of",
+    "settled_scale",
+    "shares_values",
+    "sides_of",
+]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -24,7 +33,19 @@ Floats = NDArray[np.floating[Any]]
 def settled_scale(e: Evidence, column: str, *, confidence: bool = False) -> str:
     """How a column is written: as the user says, else by values and name."""
     _must_be_numbers(e, column)
-    return e.mapping.scale or single_scale(e.column(column), confidence=confidence)
+    if e.mapping.scale:
+        return e.mapping.scale
+    by_name = confidence and not is_named(column, "probability")
+    classes = e.values(e.predicted) if confidence and e.predicted else None
+    return single_scale(e.column(column), confidence=by_name, n_classes=len(classes) if classes else None)
+
+
+def different_scales(columns: Sequence[str], scales: Iterable[str]) -> InputError:
+    """For models that cannot be read with one rule."""
+    return InputError(
+        f"Columns {listing(columns, 4)} are written on different scales ({listing(sorted(scales))}). "
+        "Name one of them (--prob, --confidence)."
+    )
 
 
 def _must_be_numbers(e: Evidence, column: str) -> None:
@@ -76,15 +97,36 @@ def confidence_reading(e: Evidence, columns: list[str] | None) -> Reading:
         text = f"There are several confidences: {listing(columns, 4)}. Which one is to be judged?"
         raise AmbiguousLayout([question("confidence", text, columns)])
     scales = {settled_scale(e, c, confidence=True) for c in columns}
+    if len(scales) > 1:
+        raise different_scales(columns, scales)
     units_for = [Unit((c,), "", c if len(columns) > 1 else None) for c in columns]
     reading = Reading("confidence + correct", "confidence", tuple(units_for), (), scales.pop(), e.predicted, e.correct)
     label = _label_of_confidence(e, columns)
     if label is None:
         return _checked_flags(e, reading)
     _not_a_probability(e, columns[0])
-    classes = e.mapping.classes or tuple(sorted_names([v for n in (label, e.predicted or label) for v in e.values(n) or ()]))
+    occurring = {name_key(v): v for n in (e.predicted or label, label) for v in e.values(n) or ()}  # 0.0 and 0 are one class
+    classes = e.mapping.classes or tuple(sorted_names(list(occurring.values())))
     units = tuple(Unit(u.columns, label, u.name) for u in reading.units)
-    return Reading("label + predicted + confidence", "confidence", units, classes, reading.scale, e.predicted, None)
+    notes = _flag_differs(e, label)
+    return Reading("label + predicted + confidence", "confidence", units, classes, reading.scale, e.predicted, None, notes=notes)
+
+
+def _flag_differs(e: Evidence, label: str) -> tuple[str, ...]:
+    """A note where a flag says something else than the label and the predicted class."""
+    if e.correct is None or e.predicted is None:
+        return ()
+    flag, true, predicted = (e.column(c).names() for c in (e.correct, label, e.predicted))
+    keys = {name_key(d): i for i, d in enumerate(true.distinct)}
+    right = true.code == np.array([*(keys.get(name_key(d), -2) for d in predicted.distinct), -3], dtype=np.intp)[predicted.code]
+    says = [wrong_or_right(d) for d in flag.distinct]
+    differs = np.array([*(s is False for s in says), False])[flag.code] & right
+    differs |= np.array([*(s is True for s in says), False])[flag.code] & ~right
+    if not differs.any():
+        return ()
+    first = int(np.argmax(differs)) + 1
+    where = f"in {int(differs.sum()):,} rows (first: row {first:,})"
+    return (f"Column {e.correct!r} says otherwise than {label!r} and {e.predicted!r} {where}; the label counts.",)
 
 
 def _not_a_probability(e: Evidence, column: str) -> None:

@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from calibcore.checks import name_key
+from calibcore.checks import listing, name_key
 from calibcore.errors import InputError, Question
 from calibcore.io.columns import Column, Table
 from calibcore.io.mapping import Mapping
 from calibcore.io.vocabulary import bare, is_named, plain, polarity, wrong_or_right
 
-__all__ = ["MAX_CLASSES", "Evidence", "question"]
+__all__ = ["FLAGS", "MAX_CLASSES", "Evidence", "question"]
 
 MAX_CLASSES = 1000
-_FLAGS = {
+FLAGS = {
     "predicted": "--predicted",
     "probabilities": "--prob",
     "model": "--model-col",
@@ -26,12 +26,13 @@ _FLAGS = {
     "drop_label": "--drop-label",
 }
 _OF_ANOTHER = ("i_{}", "$l_{}", "predicted_{}", "pred_{}", "prediction_{}", "{}_prediction", "{}_pred", "{}_predicted")
+_KINDS = {"nested": "lists or records", "other": "binary data", "time": "dates or times"}
 T = TypeVar("T")
 
 
 def question(field_name: str, text: str, options: Iterable[str]) -> Question:
     """A `Question` whose id is a `Mapping` field."""
-    return Question(field_name, text, tuple(options), _FLAGS.get(field_name, f"--{field_name}"))
+    return Question(field_name, text, tuple(options), FLAGS.get(field_name, f"--{field_name}"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ class Evidence:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns but the index."""
-        return tuple(n for n in self.table.columns if n not in self.index)
+        return self._once("names", lambda: tuple(n for n in self.table.columns if n not in self.index))
 
     def numeric(self, name: str) -> bool:
         """Whether most of a column's cells are numbers."""
@@ -89,11 +90,16 @@ class Evidence:
 
     def class_like(self, name: str) -> bool:
         """Whether a column can hold class names: not many different values, and no measured numbers."""
-        column = self.column(name)
-        if column.kind in ("nested", "other", "time"):
+        return self._once(f"class-like {name}", lambda: self._class_like(name))
+
+    def _class_like(self, name: str) -> bool:
+        if self.column(name).kind in ("nested", "other", "time"):
+            return False
+        measured = self.numeric(name) and not self.whole(name)
+        if measured and len(np.unique(self.column(name).numeric().values[:100])) > 4:  # spares the names of features
             return False
         found = self.values(name)
-        return found is not None and len(found) > 0 and (not self.numeric(name) or len(found) <= 3 or self.whole(name))
+        return found is not None and len(found) > 0 and (not measured or len(found) <= 3)
 
     def same(self, a: str, b: str) -> bool:
         """Whether two columns hold the same names in every row."""
@@ -191,15 +197,15 @@ class Evidence:
     @property
     def free(self) -> tuple[str, ...]:
         """Columns that may be a label or a probability."""
-        return tuple(n for n in self.names if n not in self.aside)
+        return self._once("free", lambda: tuple(n for n in self.names if n not in self.aside))
 
     def named(self, role: str) -> list[str]:
         """Free numeric columns whose name says that they are probabilities or confidences; empty columns left out."""
-        return [
-            n
-            for n in self.free
-            if is_named(n, role) and self.numeric(n) and n not in self._claimed(role if role == "confidence" else "probabilities")
-        ]
+        return list(self._once(f"named {role}", lambda: self._named(role)))
+
+    def _named(self, role: str) -> list[str]:
+        claimed = self._claimed(role if role == "confidence" else "probabilities")
+        return [n for n in self.free if is_named(n, role) and n not in claimed and self.numeric(n)]
 
     def unit(self, name: str) -> bool:
         """Whether a column holds fractions: numbers in [0, 1] that are not only 0 and 1."""
@@ -213,6 +219,7 @@ class Evidence:
     def about(self, probability: str) -> list[str]:
         """Free two-valued columns whose name is what a probability column is about: ``is_fraud`` of ``fraud_probability``."""
         topic, whole = bare(probability), plain(probability)
+        topic = "default" if whole == "pd" else topic
         wanted = {f"{whole}_outcome"} | ({topic, f"is_{topic}", f"{topic}_outcome", f"{topic}_flag", f"has_{topic}"} if topic else set())
         return [n for n in self.free if n != probability and plain(n) in wanted and self.class_like(n) and len(self.values(n) or ()) <= 3]
 
@@ -237,7 +244,22 @@ class Evidence:
         """The sentence for a file in which nothing looks like a role."""
         option = {"label": "--label", "probability": "--prob"}[what]
         return InputError(
-            f"No column looks like a {what}. Name it ({option} in the shell, Columns "
-            f"on the page); the columns are {', '.join(self.names[:12])}.",
+            f"{self.hint(what)}No column looks like a {what}. Name it ({option} in the shell, Columns "
+            f"on the page); the columns are {listing([n or '(no name)' for n in self.names], 12)}.",
             available=self.names,
         )
+
+    def hint(self, what: str) -> str:
+        """A sentence on a column that has the name of a role and cannot have it, or nothing."""
+        for name in self.names:
+            if not is_named(name, what, exact=True):
+                continue
+            if self.column(name).kind in _KINDS:
+                return f"Column {name!r} holds {_KINDS[self.column(name).kind]}. "
+            if self.column(name).names().missing().all():
+                return f"Column {name!r} is empty. "
+            if what == "label" and self.numeric(name) and not self.class_like(name):
+                return (
+                    f"Column {name!r} holds measured numbers, not classes; a comparison makes outcomes of them (--outcome '{name} > 0'). "
+                )
+        return ""

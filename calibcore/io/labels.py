@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.vocabulary import is_named, plain
+from calibcore.io.vocabulary import is_named, plain, shortened
 
-__all__ = ["find_label", "label_question", "named_labels", "no_label", "other_labels"]
+__all__ = ["find_label", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
 
 
 def named_labels(evidence: Evidence) -> list[str]:
@@ -19,9 +19,8 @@ def named_labels(evidence: Evidence) -> list[str]:
     told = evidence.told("label")
     if told is not None:
         return [told] if told else []
-    fitting = [n for n in evidence.free if evidence.class_like(n)]
-    exact = [n for n in fitting if is_named(n, "label", exact=True)]
-    return evidence.different(exact or [n for n in fitting if is_named(n, "label")])
+    exact = [n for n in evidence.free if is_named(n, "label", exact=True) and evidence.class_like(n)]
+    return evidence.different(exact or [n for n in evidence.free if is_named(n, "label") and evidence.class_like(n)])
 
 
 def other_labels(evidence: Evidence, *used: str) -> list[str]:
@@ -98,7 +97,7 @@ def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]
 
 def _values(evidence: Evidence, name: str) -> str:
     found = evidence.values(name) or ()
-    return listing(found, 3)
+    return listing([shortened(v) for v in found], 3)
 
 
 def _looks_made(name: str) -> bool:
@@ -118,6 +117,19 @@ def _relation(evidence: Evidence, name: str, used: tuple[str, ...]) -> float:
     return max(means) - min(means) if len(means) > 1 else -1.0
 
 
+def label_without_column(name: str, row: int, column: str, classes: Sequence[str], *, one_each: bool = True) -> InputError:
+    """For a label (1-based ``row``) that no probability belongs to."""
+    place = "has no probability column; the classes are" if one_each else "is not one of the classes"
+    return InputError(
+        f"Label {shortened(name)!r} (row {row:,} of column {column!r}) {place} {listing(classes, 10)}. "
+        f"Mend it, or leave such rows out (--drop-label {shortened(name)}).",
+        value=name,
+        row=row,
+        column=column,
+        available=tuple(classes),
+    )
+
+
 def _scores(evidence: Evidence, used: tuple[str, ...]) -> AmbiguousLayout | None:
     """Offers score1 > score2 where two columns of whole numbers differ in such a way."""
     whole = {plain(n): n for n in evidence.free if n not in used and evidence.numeric(n) and evidence.whole(n)}
@@ -134,6 +146,8 @@ def _other_side(name: str) -> str:
 
 def no_label(evidence: Evidence) -> InputError:
     """For files of predictions alone."""
+    if hint := evidence.hint("label"):
+        return InputError(f"{hint}Name another column of labels (--label), or mend this one.", available=evidence.names)
     return InputError(
         "The file holds predictions but no column of labels, and a separate file of labels is not read yet. "
         f"Add the labels as a column; the columns are {listing(evidence.names, 8)}.",

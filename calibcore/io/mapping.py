@@ -6,7 +6,7 @@ from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from calibcore.checks import listing
+from calibcore.checks import listing, name_key
 from calibcore.errors import InputError
 
 __all__ = ["Mapping", "Scale"]
@@ -111,8 +111,24 @@ class Mapping:
         for name in ("positive",):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, str(getattr(self, name)))
+        self._agree()
         if isinstance(self.probabilities, Dictionary):
             object.__setattr__(self, "probabilities", {str(k): str(v) for k, v in self.probabilities.items()})
+
+    def _agree(self) -> None:
+        """InputError where two fields contradict each other."""
+        classes = self.classes or ()
+        keys = [name_key(c) for c in classes]
+        if len(set(keys)) < len(keys):
+            twice = next(c for c, k in zip(classes, keys, strict=True) if keys.count(k) > 1)
+            raise InputError(f"classes (--classes) names {twice!r} twice. Name each class once.", value=twice)
+        if len(keys) == 2 and self.positive is not None and name_key(self.positive) != keys[1]:
+            raise InputError(
+                f"Of two classes the second is the positive one, which is {classes[1]!r}, but positive (--positive) "
+                f"is {self.positive!r}. Leave one of them out.",
+                value=self.positive,
+                available=classes,
+            )
 
     def _as_tuple(self, name: str) -> None:
         value = getattr(self, name)

@@ -10,22 +10,38 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key, name_text, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.confidences import ask_confidence, confidence_reading, given, is_probability_of, settled_scale, shares_values, sides_of
+from calibcore.io.columns import Names
+from calibcore.io.confidences import (
+    ask_confidence,
+    confidence_reading,
+    different_scales,
+    given,
+    is_probability_of,
+    settled_scale,
+    shares_values,
+    sides_of,
+)
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, other_labels
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
-from calibcore.io.vocabulary import is_named, plain, polarity
+from calibcore.io.vocabulary import class_in_name, is_named, is_whole, plain, polarity, shortened
 
 __all__ = ["positive_reading", "single_reading"]
 
 Floats = NDArray[np.floating[Any]]
 
+_OFFERED = 30  # columns that a question names
 _ENOUGH = 20  # rows from which "no probability below one half" is telling
 
 
 def single_reading(e: Evidence) -> Reading:
     """The last rule: whatever has a label and at least one column of probabilities."""
+    if e.mapping.columns_are == "labels":
+        raise InputError(
+            "columns_are (--columns-are) labels needs several probabilities, each with its own column of outcomes that is named like it, "
+            "such as rain and prob_rain. Name one label and one probability (--label, --prob)."
+        )
     confidences = given(e.told("confidence"), e.named("confidence"))
     probabilities = given(e.told("probabilities"), e.named("probability")) or ([] if confidences else _by_other_names(e))
     if e.mapping.probabilities or e.mapping.confidence == ():
@@ -56,7 +72,15 @@ def _by_other_names(e: Evidence) -> list[str]:
         return units
     if e.mapping.columns_are == "models":
         return units
+    if len(units) > _OFFERED:
+        raise InputError(
+            f"No column has the name of a probability, and {len(units):,} columns ({listing(units, 3)}) lie between 0 and 1. "
+            "Name the column, or one column per class (--prob).",
+            available=tuple(units),
+        )
     text = f"Which column holds the probability? {listing(units, 5)} lie between 0 and 1 (one model each: --columns-are models)."
+    if len(units) == 1:
+        text = f"Does column {units[0]!r} hold the probability? It lies between 0 and 1."
     raise AmbiguousLayout([question("probabilities", text, units)])
 
 
@@ -73,9 +97,10 @@ def _nothing(e: Evidence) -> InputError:
 
 def _plausible(e: Evidence, columns: list[str]) -> list[str]:
     """Without repetitions, and without raw scores where others lie in [0, 1]."""
-    columns = _different_numbers(e, columns)
-    if len(columns) < 2 or e.mapping.probabilities:
+    if e.mapping.probabilities:
         return columns
+    if e.mapping.columns_are != "models":
+        columns = _different_numbers(e, columns)
     inside = [c for c in columns if e.unit(c)]
     return inside or columns
 
@@ -118,11 +143,6 @@ def _flag_counts(e: Evidence, flag: str, column: str) -> bool:
 
 def _models(e: Evidence, columns: list[str]) -> Reading:
     """Several probabilities beside one label: models if their names are alike, else it is asked."""
-    if e.mapping.columns_are == "labels":
-        raise InputError(
-            f"Not every one of {listing(columns, 4)} has a 0/1 column that is named like "
-            "it. Name one label and one probability (--label, --prob)."
-        )
     kinds = {_pattern(c) for c in columns}
     asked = e.mapping.columns_are == "models" or isinstance(e.mapping.probabilities, tuple)
     if not asked and (len(kinds) > 1 or _complementary(e, columns)):
@@ -161,16 +181,44 @@ def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | N
     """Label + P(positive); several columns are several models."""
     scales = {settled_scale(e, c) for c in columns}
     if len(scales) > 1:
-        raise InputError(
-            f"Columns {listing(columns, 4)} are written on different scales ({listing(sorted(scales))}). Name one of them (--prob)."
-        )
+        raise different_scales(columns, scales)
     scale = scales.pop()
     label = label or find_label(e, columns, lambda n: e.class_like(n) and len(e.values(n) or ()) <= 2)
     _confidence_instead(e, columns, scale)
-    classes = _two_classes(e, label, columns[0], positive)
+    stated = class_in_name(columns[0], _two_known(e, label)) if len(columns) == 1 else None
+    classes = _two_classes(e, label, columns[0], positive or (None if e.mapping.positive or e.mapping.classes else stated))
+    notes = tuple(note for c in columns for note in _turned_round(e, label, c, classes, sure=bool(positive or stated)))
     units = tuple(Unit((c,), label, c if len(columns) > 1 else None) for c in columns)
     layout = "label + P(positive)" if len(units) == 1 else "label + one P(positive) per model"
-    return Reading(layout, "positive", units, classes, scale, e.predicted)
+    return Reading(layout, "positive", units, classes, scale, e.predicted, notes=notes)
+
+
+def _two_known(e: Evidence, label: str) -> list[str]:
+    """The values of a label with two of them, unless they are numbers such as 1 and 2, after which models are named as well."""
+    values = list(e.values(label) or ())
+    numbers = all(is_whole(name_key(v)) for v in values)
+    return values if len(values) == 2 and not (numbers and polarity(values) is None) else []
+
+
+def _turned_round(e: Evidence, label: str, column: str, classes: tuple[str, str], *, sure: bool) -> tuple[str, ...]:
+    """A note where the positive class has the lower values; asked where the column is named after something else."""
+    names, values = e.column(label).names(), e.column(column).numeric().values.astype(np.float64)
+    low, high = (values[_rows_of(names, c) & ~np.isnan(values)] for c in classes)
+    if min(len(low), len(high)) < 5:
+        return ()
+    noise = np.sqrt(low.var() / len(low) + high.var() / len(high))
+    if low.mean() - high.mean() <= 5 * noise:
+        return ()
+    text = f"Rows of class {classes[1]!r} have lower values in {column!r} (mean {high.mean():.3g}) than the others ({low.mean():.3g})"
+    told = e.mapping.probabilities or e.mapping.positive or e.mapping.classes
+    if not sure and not told and e.predicted is None and not is_named(column, "probability", exact=True) and label not in e.about(column):
+        raise AmbiguousLayout([question("positive", f"{text}. Which class does it refer to?", classes)])
+    return (f"{text}: check which class it refers to (--positive).",)
+
+
+def _rows_of(names: Names, name: str) -> NDArray[np.bool_]:
+    rows: NDArray[np.bool_] = np.array([*(name_key(d) == name_key(name) for d in names.distinct), False])[names.code]
+    return rows
 
 
 def _confidence_instead(e: Evidence, columns: tuple[str, ...], scale: str) -> None:
@@ -198,8 +246,16 @@ def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> 
     positive = positive or e.mapping.positive
     if len(values) > 2:
         raise _too_many(label, column, values)
-    if e.mapping.classes and len(e.mapping.classes) == 2 and positive is None:
-        return e.mapping.classes[0], e.mapping.classes[1]
+    told = e.mapping.classes
+    if told and (len(told) != 2 or not {name_key(v) for v in values} & {name_key(c) for c in told}):
+        raise InputError(
+            f"Column {label!r} holds {listing(values)} and {column!r} gives one probability a row, so classes (--classes) must name "
+            f"two, other and positive; it names {listing(told, 8)}.",
+            value=told,
+            available=tuple(values),
+        )
+    if told and positive is None:
+        return told[0], told[1]
     found = next((v for v in values if name_key(v) == name_key(positive)), positive) if positive else e.positive(values)
     if found is None and {name_key(v) for v in values} == {0.0}:
         found = "1"
@@ -220,13 +276,13 @@ def _too_many(label: str, column: str, values: Sequence[str]) -> InputError:
     """More than two labels for one probability: asks about values that are no outcome, else refuses."""
     pairs = [(a, b) for i, a in enumerate(values) for b in values[i + 1 :] if polarity([a, b]) is not None]
     odd = [v for v in values if pairs and v not in pairs[0]]
-    whole = [v for v in odd if isinstance(key := name_key(v), float) and key.is_integer()]  # 2 beside 0 and 1 is a third class
+    whole = [v for v in odd if is_whole(name_key(v))]  # 2 beside 0 and 1 is a third class
     if odd and not whole and len(values) <= 8:
         text = f"Column {label!r} holds {listing(odd)} beside {listing(pairs[0])}. Leave such rows out?"
         return AmbiguousLayout([question("drop_label", text, [",".join(odd)])])
     return InputError(
-        f"Column {label!r} has {len(values)} different values ({listing(values, 3)}), but column {column!r} gives only "
-        "one probability a row. Give one column per class, or the predicted class and its confidence.",
+        f"Column {label!r} has {len(values)} different values ({listing([shortened(v) for v in values], 3)}), "
+        f"but column {column!r} gives only one probability a row. Give one column per class, or the predicted class and its confidence.",
         column=label,
     )
 
@@ -237,7 +293,9 @@ def _ask_positive(e: Evidence, label: str, column: str, values: list[str]) -> Am
     known = {name_key(d): i for i, d in enumerate(names.distinct)}
     means = {v: _mean(numbers[names.code == known[name_key(v)]]) for v in values}
     best = sorted(values, key=lambda v: -means[v])
-    text = f"Column {label!r} has the values {listing([repr(v) for v in values])}. Which one does the probability ({column!r}) refer to?"
+    shown = listing([repr(shortened(v)) for v in values])
+    has = f"the values {shown}" if len(values) > 1 else f"only the value {shown}"
+    text = f"Column {label!r} has {has}. Which one does the probability ({column!r}) refer to?"
     return AmbiguousLayout([question("positive", text, best)])
 
 

@@ -21,6 +21,8 @@ def with_outcome(table: Table, mapping: Mapping) -> tuple[Table, Mapping]:
     """The table with a true/false column for ``mapping.outcome``, and the mapping that names it as the label."""
     if mapping.outcome is None:
         return table, mapping
+    if mapping.label:
+        raise InputError("label and outcome (--label, --outcome) both say what happened. Leave one of them out.")
     found = re.fullmatch(r"\s*(.+?)\s*(>=|<=|>|<)\s*(.+?)\s*", mapping.outcome)
     if not found:
         raise InputError(

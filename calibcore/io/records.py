@@ -48,7 +48,9 @@ def read_records(data: bytes, name: str, *, complete: bool = True) -> Table:
 
 def _record(line: str, number: int, *, first: bool) -> dict[str, Any]:
     try:
-        record = json.loads(line, object_pairs_hook=_once if first else None)
+        record = json.loads(line)
+        if isinstance(record, dict) and line.count('":') + line.count('" :') > len(record):  # nested, or a key twice
+            json.loads(line, object_pairs_hook=_once)
     except InputError:
         raise
     except (ValueError, RecursionError):

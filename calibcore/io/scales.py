@@ -109,8 +109,12 @@ def class_scale(columns: list[Column], names_say_probability: bool) -> str | Non
     raise AmbiguousLayout([Question("scale", text, ("logit", "unnormalised", "percent") if low >= 0 else ("logit",), "--scale")])
 
 
-def single_scale(column: Column, *, confidence: bool = False) -> str:
-    """The scale of one column of probabilities, by its values and its name; asked where neither can tell."""
+def single_scale(column: Column, *, confidence: bool = False, n_classes: int | None = None) -> str:
+    """The scale of one column of probabilities, by its values and its name; asked where neither can tell.
+
+    A ``confidence`` of one of ``n_classes`` is percent if no value is below 100 / n_classes and some is above 50; otherwise
+    it may be the largest logit.
+    """
     found = column.numeric()
     values = found.values[~np.isnan(found.values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
@@ -137,7 +141,8 @@ def single_scale(column: Column, *, confidence: bool = False) -> str:
             column=column.name,
             value=high,
         )
-    if confidence or plain(column.name).endswith("score"):
+    could_be_percent = n_classes is not None and low >= 100 / n_classes - 0.01 and high > 50
+    if (confidence or plain(column.name).endswith("score")) and not could_be_percent:
         what = "confidences" if confidence else "probabilities"
         raise _ask(
             f"Column {column.name!r} runs from {low:.4g} to {high:.4g}, so these are not {what} in [0, 1]. Are they percent?",

@@ -109,6 +109,7 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     arrow = _without_blank_columns(arrow)
     if arrow.num_rows == 0:
         raise InputError("The file has a header but no data rows.")
+    _quotes_closed(source.utf8, arrow)
     notes = (*source.notes, *(("Every data row ends in an extra separator; the empty cell after it was left out.",) if trailing else ()))
     kind = {"\t": "TSV", ",": "CSV"}.get(separator, f"text with {_SPOKEN[separator]}")
     return as_table(
@@ -203,6 +204,8 @@ def _no_table(text: str) -> InputError:
 
 def _check_header(header: list[str]) -> None:
     """Every column needs its own name."""
+    if not any(header):
+        raise InputError("The first line names no column. Add a header line, such as label,probability.")
     if all(_is_number(h) for h in header) and header != [str(i) for i in range(len(header))]:
         raise InputError("The first line holds only numbers, so the columns have no names. Add a header line, such as label,probability.")
     seen: dict[str, int] = {}
@@ -266,6 +269,21 @@ def _labels(header: list[str]) -> list[str]:
     """Column names that are unique: only one may be without a name, others get their position."""
     blank = [i for i, h in enumerate(header) if not h]
     return [h or ("" if i == blank[0] else f"(column {i + 1})") for i, h in enumerate(header)]
+
+
+def _quotes_closed(data: bytes, arrow: Any) -> None:
+    """A quote that nothing closes makes one cell of the rest of the file."""
+    if data.count(b'"') % 2 == 0:
+        return
+    last = arrow.slice(arrow.num_rows - 1).to_pylist()[0]
+    column = next((n for n, cell in last.items() if "\n" in cell.strip()), None)
+    if column is not None:
+        raise InputError(
+            f"Row {arrow.num_rows:,}: a quote is opened in column {column!r} and never closed, so the rest of the file is one cell. "
+            "Close or remove it.",
+            row=arrow.num_rows,
+            column=column,
+        )
 
 
 def _without_blank_columns(arrow: Any) -> Any:

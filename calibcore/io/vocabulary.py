@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import TypeGuard
 
 from calibcore.checks import name_key
 
-__all__ = ["bare", "is_named", "plain", "polarity", "role_words", "wrong_or_right"]
+__all__ = ["bare", "class_in_name", "is_named", "is_whole", "plain", "polarity", "role_words", "shortened", "wrong_or_right"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -57,6 +59,8 @@ _PROBABILITY_WORDS = (
     r"^(?:predicted|pred|y|est)?_?(?:probability|proba|probs|prob|p|pr|score)_?(?:of|pred)?_"
     r"|_(?:predicted_)?(?:probability|proba|probs|prob|predprobs|score|risk)$|predprobs.*$"
 )
+_BEFORE_CLASS = r"(predicted_|pred_|y_|est_|cal_)?(probability|proba|probs|prob|p|pr|score|pred|scored_probabilities)(_of|_for)?(_class)?"
+_AFTER_CLASS = r"(predicted_|pred_)?(probability|proba|probs|prob|score|risk)"
 _POSITIVE = _words("true t yes y 1 pos positive event default defaulted death dead died")
 _NEGATIVE = _words(
     "false f no n 0 neg negative nonevent non_event no_event none_event nondefault non_default no_default not_default"
@@ -66,6 +70,12 @@ _RIGHT = _words("1 1.0 true t yes y correct right c pass")
 _WRONG = _words("0 0.0 false f no n incorrect wrong i fail")
 
 
+def shortened(text: str) -> str:
+    """A value for a sentence: long ones are cut."""
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+@lru_cache(maxsize=1 << 15)
 def plain(name: str) -> str:
     """A name for comparing: lower case, blanks, dots and dashes as ``_``, none at the ends."""
     return re.sub(r"[ .\-]", "_", name.strip().lower()).strip("_")
@@ -78,6 +88,8 @@ def is_named(name: str, role: str, *, exact: bool = False) -> bool:
         return re.fullmatch(_INDEX, name.strip().lower()) is not None
     if key in _EXACT.get(role, ()):
         return True
+    if role == "probability" and key in _EXACT["confidence"]:  # max_prob
+        return False
     if role == "id" and re.search(r"[a-z]I[dD]$", name.strip()):  # PassengerId
         return True
     return not exact and role in _PATTERN and re.fullmatch(_PATTERN[role], key) is not None
@@ -93,6 +105,21 @@ def bare(name: str) -> str:
     key = plain(name)
     stripped = re.sub(_PROBABILITY_WORDS, "", key)
     return stripped.strip("_")
+
+
+def class_in_name(column: str, values: Sequence[str]) -> str | None:
+    """The one class that a probability is named after: "no" of ``P(no)``, ``prob_no``, ``no_probability`` and ``no``."""
+    key = re.sub(r"[()=]+", "_", plain(column)).strip("_")
+    found = [v for v in values if (word := plain(v)) and (key == word or _named_after(key, word))]
+    return found[0] if len(found) == 1 else None
+
+
+def _named_after(key: str, word: str) -> bool:
+    before, after = key.removesuffix(word), key.removeprefix(word)
+    apart = before.endswith("_") or word.isdigit()
+    return (before != key and apart and re.fullmatch(_BEFORE_CLASS, before.strip("_")) is not None) or (
+        after != key and after.startswith("_") and re.fullmatch(_AFTER_CLASS, after.strip("_")) is not None
+    )
 
 
 def polarity(names: Sequence[str]) -> str | None:
@@ -114,7 +141,12 @@ def polarity(names: Sequence[str]) -> str | None:
 
 def _word(name: str) -> str:
     key = name_key(name)
-    return str(int(key)) if isinstance(key, float) and key.is_integer() else plain(name).replace("'", "")
+    return str(int(key)) if is_whole(key) else plain(name).replace("'", "")
+
+
+def is_whole(key: Hashable) -> TypeGuard[int | float]:
+    """Whether a `name_key` is a whole number."""
+    return isinstance(key, int) or (isinstance(key, float) and key.is_integer())
 
 
 def _negations(word: str) -> set[str]:
