@@ -8,11 +8,9 @@ from typing import Any
 
 from calibcore.analysis import Analysis, Comparison, bin_rows_of, document
 from calibcore.report.rows import BinRows
-from calibcore.report.tables import Table, to_csv
+from calibcore.report.tables import Table, spreadsheet_safe, to_csv
 
 __all__ = ["bins_csv", "file_name", "results_json", "rows_csv"]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results_json(results: Comparison | Sequence[Analysis]) -> str:
@@ -48,7 +46,7 @@ def bins_csv(analyses: Sequence[Analysis]) -> str:
 
 def _bin_lines(a: Analysis) -> list[tuple[str, ...]]:
     s = a.settings
-    about = (_safe(a.name), _safe(a.view), s.strategy, a.bins.closed, repr(s.level))
+    about = (spreadsheet_safe(a.name), spreadsheet_safe(a.view), s.strategy, a.bins.closed, repr(s.level))
     lines = []
     for i, b in enumerate(bin_rows_of(a.bins, s.level)):
         numbers = [b[k] for k in ("lower", "upper", "count", "confidence", "accuracy", "gap")]
@@ -60,20 +58,7 @@ def _bin_lines(a: Analysis) -> list[tuple[str, ...]]:
 def rows_csv(rows: BinRows) -> str:
     """All rows of a bin."""
     table = rows.table()
-    return to_csv(Table(tuple(map(_safe, table.header)), tuple(tuple(map(_safe, row)) for row in table.rows)))
-
-
-def _safe(text: str) -> str:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
-    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return to_csv(Table(tuple(map(spreadsheet_safe, table.header)), tuple(tuple(map(spreadsheet_safe, row)) for row in table.rows)))
 
 
 def file_name(*parts: Any, ending: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from calibcore.advice.verdict import percent, points
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.binned import BinnedStatistics
+from calibcore.checks import name_key
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
 
@@ -31,6 +32,7 @@ __all__ = [
     "score_text",
     "settings_text",
     "share_text",
+    "spreadsheet_safe",
     "to_csv",
     "to_markdown",
     "transposed",
@@ -291,12 +293,13 @@ def _cell(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return " ".join(map(str, value))
-    return _unformula(value) if isinstance(value, str) else str(value)
+    return spreadsheet_safe(value) if isinstance(value, str) else str(value)
 
 
-def _unformula(text: str) -> str:
-    """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+def spreadsheet_safe(text: str) -> str:
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
+    is_number = isinstance(name_key(text), (int, float))
+    return f"'{text}" if text.startswith(_FORMULA) and not is_number else text
 
 
 def transposed(table: Table) -> Table:
