@@ -1,0 +1,230 @@
+"""Rules for files with one column a class: which label they belong to, what they hold, and in which order they come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibcore.checks import listing, name_key, name_text, sorted_names
+from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.class_columns import ClassSet, matching_sets, stem_sets
+from calibcore.io.columns import MISSING_LABELS
+from calibcore.io.evidence import Evidence, question
+from calibcore.io.labels import find_label, label_question, label_without_column, named_labels, other_labels
+from calibcore.io.reading import Reading, Unit
+from calibcore.io.vocabulary import is_named
+
+__all__ = ["class_reading", "named_by_values", "unnamed_classes"]
+
+
+def named_by_values(e: Evidence) -> Reading | None:
+    """Label + columns whose headers hold the label's values."""
+    in_order = isinstance(e.mapping.probabilities, tuple) and e.mapping.columns_are == "classes" and e.mapping.classes is not None
+    if in_order or e.mapping.columns_are in ("models", "labels") or isinstance(e.mapping.probabilities, str) or e.mapping.confidence:
+        return None
+    named = named_labels(e)
+    found = _candidates(e, named)
+    if not found and not e.mapping.label:
+        found = _candidates(e, [n for n in other_labels(e) if n not in named])
+        found = _trusted(e, found)
+    if not found:
+        return None
+    if len(found) > 1:
+        label = _only_text(e, list(found)) or _same_or_ask(e, found)
+        return class_reading(e, label, found[label])
+    ((label, sets),) = found.items()
+    return class_reading(e, label, sets)
+
+
+def _candidates(e: Evidence, labels: list[str]) -> dict[str, list[ClassSet]]:
+    """Labels with the class columns that their values name."""
+    found, sure = {}, named_labels(e)
+    for label in labels:
+        values = list(e.values(label) or ())
+        values += _named_like_missing(e, label)
+        own = {name_key(v) for v in values}
+        values += [v for p in e.predictions for v in e.values(p) or () if name_key(v) not in own]
+        sets = matching_sets(e, list(dict.fromkeys(values)), [c for c in _pool(e) if c != label]) if values else []
+        sets = [s for s in sets if own & {name_key(c) for c in s.columns} and s.believable(e, sure=label in sure)]
+        if sets:
+            found[label] = sets
+    return found
+
+
+def _named_like_missing(e: Evidence, label: str) -> list[str]:
+    """Values such as NA that are a class, since a column of numbers is named after them."""
+    if e.column(label).kind != "text":
+        return []
+    words = [d for d in e.column(label).names().distinct if d and d.casefold() in MISSING_LABELS]
+    return [w for w in words if any(c.endswith(w) and e.numeric(c) for c in _pool(e) if c != label)]
+
+
+def _pool(e: Evidence) -> tuple[str, ...]:
+    """Columns that may hold probabilities of classes."""
+    told = e.mapping.probabilities
+    return told if isinstance(told, tuple) else e.free
+
+
+def _trusted(e: Evidence, found: dict[str, list[ClassSet]]) -> dict[str, list[ClassSet]]:
+    """Labels without a telling name: texts are trusted, numbers (a 0/1 feature looks the same) only if nothing else is left."""
+    texts = {n: s for n, s in found.items() if not e.numeric(n)}
+    if texts or not found:
+        return texts
+    used = {c for s in found.values() for each in s for c in each.columns.values()}
+    about = [n for n, sets in found.items() if any(n in s.before + s.after for s in sets)]
+    if len(about) == 1:
+        return {about[0]: found[about[0]]}
+    if len(found) == 1 and set(e.rest(*used)) <= set(found):
+        return found
+    raise label_question(e, list(found), tuple(used))
+
+
+def _only_text(e: Evidence, labels: list[str]) -> str | None:
+    texts = [n for n in labels if not e.numeric(n)]
+    return (
+        texts[0]
+        if len(texts) == 1 and len(labels) > 1 and not any(is_named(n, "label", exact=True) for n in labels if n not in texts)
+        else None
+    )
+
+
+def _same_or_ask(e: Evidence, found: dict[str, list[ClassSet]]) -> str:
+    different = e.different(found)
+    if len(different) > 1:
+        raise label_question(e, different, tuple(next(iter(found.values()))[0].columns.values()))
+    return different[0]
+
+
+def class_reading(e: Evidence, label: str, sets: list[ClassSet]) -> Reading:
+    """A reading of complete sets of class columns, in class order; several sets are several models."""
+    _all_labelled(e, label, sets[0])
+    scales = [e.mapping.scale or s.scale(e) or "" for s in sets]
+    chosen = next((s for s in ("fraction", "percent", "log-prob", "logit") if s in scales), scales[0])
+    best = [s for s, scale in zip(sets, scales, strict=True) if scale == chosen]
+    scale = chosen or _ask_sums(best[0])
+    if scale == "logit" and not e.mapping.probabilities:
+        _all_classes(e, label, best[0])
+    classes = _class_order(e, label, best[0])
+    keyed = [{name_key(c): column for c, column in s.columns.items()} for s in best]
+    complete = [k for k in keyed if all(name_key(c) in k for c in classes)]
+    units = tuple(
+        Unit(tuple(k[name_key(c)] for c in classes), label, _set_name(s) if len(complete) > 1 else None)
+        for s, k in zip(best, keyed, strict=True)
+        if k in complete
+    )
+    return Reading("label + one column per class", "classes", units, classes, scale, e.predicted)
+
+
+def _all_labelled(e: Evidence, label: str, found: ClassSet) -> None:
+    """InputError for the first label that no column stands for."""
+    known = {name_key(c) for c in found.columns}
+    strange = {name_key(v) for v in e.values(label) or () if name_key(v) not in known}
+    if strange:
+        names = e.column(label).names()
+        rows = np.array([*(name_key(d) in strange for d in names.distinct), False])[names.code]
+        row = int(np.argmax(rows))
+        raise label_without_column(names.distinct[names.code[row]], row + 1, label, list(found.columns))
+
+
+def _all_classes(e: Evidence, label: str, found: ClassSet) -> None:
+    """Logits do not add up to anything, so a class that no row has could be missed where headers share nothing."""
+    used = (label, *found.columns.values())
+    if not e.mapping.scale and found.is_numbered and len(used) > 2 * len(e.values(label) or used):
+        text = f"Columns {used[1]} … {used[-1]} do not add up to 1. Are they logits of {len(used) - 1:,} classes?"
+        raise AmbiguousLayout([question("scale", text, ["logit"])])
+    others = [n for n in e.rest(*used) if not (found.before or found.after) and e.numeric(n) and not e.whole(n)]
+    if others:
+        raise InputError(
+            f"Columns {listing(list(found.columns.values()), 4)} hold logits, and {listing(others, 4)} could be logits of further classes. "
+            "Name all of them in order (--prob A,B,C --columns-are classes --classes A,B,C).",
+            available=tuple(others),
+        )
+
+
+def _ask_sums(found: ClassSet) -> str:
+    columns = list(found.columns.values())
+    text = f"The rows of {columns[0]} … {columns[-1]} do not add up to 1. Divide each row by its sum?"
+    raise AmbiguousLayout([question("scale", text, ["unnormalised"])])
+
+
+def _set_name(found: ClassSet) -> str:
+    return (found.before + found.after).strip(" _.-()") or "model"
+
+
+def _class_order(e: Evidence, label: str, found: ClassSet) -> tuple[str, ...]:
+    """`Mapping.classes`, else sorted names; two classes: (other, positive)."""
+    names = list(found.columns)
+    if e.mapping.classes is not None:
+        _all_have_columns(e.mapping.classes, names)
+        return e.mapping.classes
+    rank = {n: i for i, n in enumerate(sorted_names(names))}
+    ordered = sorted(names, key=lambda n: rank.get(name_text(n), 0))
+    if len(ordered) != 2:
+        return tuple(ordered)
+    positive = e.positive(ordered)
+    if positive is None:
+        raise _ask_positive(e, label, ordered, found.columns)
+    if name_key(positive) not in {name_key(n) for n in ordered}:
+        raise InputError(f"The positive class {positive!r} is not one of {listing(ordered)}.", value=positive, available=tuple(ordered))
+    return tuple(sorted(ordered, key=lambda n: name_key(n) == name_key(positive)))
+
+
+def _all_have_columns(classes: tuple[str, ...], names: list[str]) -> None:
+    keys = {name_key(n) for n in names}
+    if {name_key(c) for c in classes} != keys:
+        raise InputError(
+            f"The classes {listing(classes, 8)} are not those of the columns, {listing(names, 8)}.", value=classes, available=tuple(names)
+        )
+
+
+def _ask_positive(e: Evidence, label: str, names: list[str], columns: dict[str, str]) -> AmbiguousLayout:
+    """Which of two text classes is the positive one; no order is better than the other, so the later name comes first."""
+    del e
+    text = (
+        f"Column {label!r} has the values {names[0]!r} and {names[1]!r}. Which one is "
+        f"the positive class (columns {listing(list(columns.values()))})?"
+    )
+    return AmbiguousLayout([question("positive", text, reversed(names))])
+
+
+def unnamed_classes(e: Evidence) -> Reading | None:
+    """Columns 0, 1, … or with a common stem that add up to 1, beside labels that their headers do not hold."""
+    if e.mapping.columns_are in ("models", "labels") or isinstance(e.mapping.probabilities, str) or e.mapping.confidence:
+        return None
+    sets = stem_sets(e, _pool(e))
+    if isinstance(e.mapping.probabilities, tuple) and e.mapping.columns_are == "classes":
+        sets = [ClassSet("", "", {c: c for c in e.mapping.probabilities})]
+    if not sets:
+        return None
+    found, k = sets[0], len(sets[0].columns)
+    used = tuple(found.columns.values())
+    label = find_label(e, used, lambda n: e.class_like(n) and len(e.values(n) or ()) <= k)
+    if e.mapping.classes is not None and len(e.mapping.classes) == k:
+        named = ClassSet(found.before, found.after, dict(zip(e.mapping.classes, used, strict=True)))
+        return class_reading(e, label, [named])
+    if e.mapping.classes is not None:
+        raise InputError(
+            f"There are {k:,} probability columns ({listing(used, 6)}), but classes (--classes) names {len(e.mapping.classes):,}. "
+            "Name one class for each column, in their order.",
+            value=e.mapping.classes,
+        )
+    raise _ask_classes(e, label, found)
+
+
+def _ask_classes(e: Evidence, label: str, found: ClassSet) -> AmbiguousLayout:
+    values, columns = sorted_names(list(e.values(label) or ())), list(found.columns.values())
+    k = len(columns)
+    offer = _orders(values, list(found.columns)) if len(values) == k else []
+    shown = f"{columns[0]} … {columns[-1]}" if k > 6 else listing(columns, 6)
+    text = (
+        f"The headers of the {k} probability columns ({shown}) are not values of {label!r} "
+        f"({listing(values, 6)}). Which class does each column stand for, in this order?"
+    )
+    return AmbiguousLayout([question("classes", text, offer or [",".join(found.columns)])])
+
+
+def _orders(values: list[str], endings: list[str]) -> list[str]:
+    """Offers for the order of classes: by initials (home, draw, away for H, D, A), else sorted, and for two the other way round."""
+    initials = {v[:1].casefold(): v for v in values}
+    by_initial = [initials.get(end[:1].casefold(), "") for end in endings]
+    orders = [by_initial] if sorted(by_initial) == sorted(values) else [values]
+    return [",".join(o) for o in (*orders, *([orders[0][::-1]] if len(values) == 2 else []))]

@@ -1,0 +1,141 @@
+"""What a user said and the reading does not use: refused where a number would surprise, noted where nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as Dictionary
+
+import numpy as np
+
+from calibcore.checks import listing, name_key
+from calibcore.errors import InputError
+from calibcore.io.evidence import FLAGS, Evidence
+from calibcore.io.mapping import Mapping
+from calibcore.io.reading import Reading
+
+__all__ = ["check_columns", "unused"]
+
+
+def check_columns(e: Evidence) -> None:
+    """InputError for a named column that does not exist, and for what belongs to files that are not read yet."""
+    for name in e.mapping.columns():
+        e.column(name)
+    if e.mapping.pair is not None:
+        raise InputError("pair (--pair) says how a separate file of labels is joined, but there is none. Leave it out.")
+
+
+def unused(e: Evidence, reading: Reading) -> tuple[str, ...]:
+    """Notes on what was said and changes nothing.
+
+    Raises
+    ------
+    InputError
+        For what was said and cannot be followed in this layout.
+    """
+    _columns(e.mapping, reading)
+    _classes(e.mapping, reading)
+    _positive(e.mapping, reading)
+    _columns_are(e.mapping, reading)
+    return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading), *_roles_without_effect(e.mapping))
+
+
+def _columns(mapping: Mapping, reading: Reading) -> None:
+    """Every named column must have the role that it was named for."""
+    columns: set[str | None] = {c for u in reading.units for c in u.columns}
+    used: dict[str, set[str | None]] = {
+        "label": {u.label for u in reading.units},
+        "predicted": {reading.predicted},
+        "correct": {reading.correct},
+        "confidence": columns if reading.form == "confidence" else set(),
+        "probabilities": columns,
+    }
+    for role, taken in used.items():
+        told = getattr(mapping, role)
+        names = (told,) if isinstance(told, str) else tuple(told.values()) if isinstance(told, Dictionary) else told or ()
+        left = [n for n in names if n not in taken]
+        if left:
+            raise InputError(
+                f"The file is read as {reading.layout}, which does not use {listing([repr(n) for n in left])}, "
+                f"named with {FLAGS.get(role, '--' + role)}. Leave it out, or name the other columns as well.",
+                column=left[0],
+            )
+
+
+def _classes(mapping: Mapping, reading: Reading) -> None:
+    told = mapping.classes
+    if told is None or {name_key(c) for c in told} == {name_key(c) for c in reading.classes}:
+        return
+    if not reading.classes:
+        raise InputError("Confidences with a flag for right or wrong have no classes. Leave classes (--classes) out.")
+    wanted = "two, other and positive" if reading.form == "positive" else listing(reading.classes, 8)
+    raise InputError(
+        f"classes (--classes) names {listing(told, 8)}, but the file has {listing(reading.classes, 8)}. Leave it out, or name {wanted}.",
+        value=told,
+        available=reading.classes,
+    )
+
+
+def _positive(mapping: Mapping, reading: Reading) -> None:
+    told = mapping.positive
+    if told is None or (len(reading.classes) == 2 and name_key(told) in {name_key(c) for c in reading.classes}):
+        return
+    if not reading.classes:
+        raise InputError("Confidences with a flag for right or wrong have no positive class. Leave positive (--positive) out.")
+    if len(reading.classes) == 2:
+        raise InputError(
+            f"The positive class {told!r} is not one of the classes {listing(reading.classes)}.", value=told, available=reading.classes
+        )
+    raise InputError(
+        f"positive (--positive) names one of two classes, but the file has {len(reading.classes):,} ({listing(reading.classes, 4)}). "
+        "Leave it out; one class is judged against all others with --view class:NAME.",
+        value=told,
+        available=reading.classes,
+    )
+
+
+def _columns_are(mapping: Mapping, reading: Reading) -> None:
+    pairs = len({u.label for u in reading.units}) > 1
+    fits = {"classes": reading.form == "classes", "labels": pairs, "models": not pairs and reading.form != "classes", None: True}
+    if not fits[mapping.columns_are]:
+        needs = {
+            "classes": "one probability column for each class",
+            "labels": "several probabilities, each with its own column of outcomes, such as prob_rain and rain",
+            "models": "one probability or confidence for each model",
+        }
+        raise InputError(
+            f"columns_are (--columns-are) {mapping.columns_are} needs {needs[str(mapping.columns_are)]}; "
+            f"the file is read as {reading.layout}. Leave it out, or name the columns.",
+            value=mapping.columns_are,
+        )
+
+
+def _nothing_dropped(e: Evidence, reading: Reading) -> Iterator[str]:
+    columns = [*{u.label for u in reading.units if u.label}, *filter(None, [reading.correct])]
+    there = {name_key(d) for c in columns for d in e.column(c).names().distinct}
+    absent = [d for d in e.mapping.drop_label or () if name_key(d) not in there]
+    if absent:
+        yield f"No row has the label {listing([repr(a) for a in absent])}, so none was left out for it (--drop-label)."
+
+
+def _one_model(mapping: Mapping, reading: Reading) -> Iterator[str]:
+    if mapping.columns_are == "models" and len(reading.units) == 1:
+        yield f"Only column {reading.units[0].columns[0]!r} holds probabilities, so there is one model (--columns-are models)."
+
+
+def _repeated(e: Evidence, reading: Reading) -> Iterator[str]:
+    """Probabilities that repeat a model in every row."""
+    if reading.form != "positive" or e.mapping.probabilities:
+        return
+    used = [u.columns[0] for u in reading.units]
+    for name in e.named("probability"):
+        values = None if name in used else e.column(name).numeric().values
+        twin = next((u for u in used if values is not None and np.array_equal(values, e.column(u).numeric().values, equal_nan=True)), None)
+        if twin:
+            yield f"Column {name!r} repeats {twin!r} in every row and was not read as another model."
+
+
+def _roles_without_effect(mapping: Mapping) -> Iterator[str]:
+    if mapping.cluster:
+        yield f"Intervals treat the rows of one {mapping.cluster!r} as independent, so they are too narrow where such rows go together."
+    if mapping.time:
+        yield f"The column of times {mapping.time!r} is not used yet."
