@@ -147,8 +147,8 @@ def _coded(table: Table, column: str, reading: Reading, *, strict: bool) -> tupl
 
 
 def _is_class(name: str, reading: Reading) -> bool:
-    """A word such as NA is a class where a column of probabilities carries it; never from the labels alone."""
-    return bool(name) and reading.form == "classes" and name in reading.classes
+    """A word such as NA is a class where a column or the user names it; never from the labels alone."""
+    return bool(name) and name in reading.classes
 
 
 def _of(names: Names, wanted: list[bool]) -> Flags:
@@ -179,8 +179,8 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
         "row": (used + 1).astype(np.int64),
         "n_excluded": left_out,
         "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit)},
-        "groups": {g: _texts(table, g)[used] for g in reading.groups},
-        "ids": None if reading.id is None else _texts(table, reading.id)[used],
+        "groups": {g: _texts(table, g, used) for g in reading.groups},
+        "ids": None if reading.id is None else _texts(table, reading.id, used),
     }
     notes = (*table.notes, *reading.notes, *_left_out(rows, part, left_out), *notes, *_decimal_comma(table, unit))
     weight = _weights(table, reading, ~rows.gone & part.mine)
@@ -300,13 +300,19 @@ def _weights(table: Table, reading: Reading, used: Flags) -> NDArray[np.float64]
     return checked_weights(np.where(used, weight, 1.0), table.n_rows)
 
 
-def _texts(table: Table, column: str) -> NDArray[Any]:
-    """A column as texts, for groups and ids."""
+def _texts(table: Table, column: str, used: NDArray[np.intp]) -> NDArray[Any]:
+    """Some rows of a column as texts, for groups and ids; equal texts of few are one object."""
     import pyarrow as pa
     import pyarrow.types as pt
 
     array = table.column(column).array
     if pt.is_nested(array.type):
         raise InputError(f"Column {column!r} holds a list or a record in each cell, so it cannot group or identify rows.", column=column)
-    texts: NDArray[Any] = array.cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
-    return texts
+    array = array.cast(pa.string()).fill_null("")
+    if len(array.slice(0, 1000).unique()) < 100 < len(array):
+        encoded = array.dictionary_encode()
+        few: NDArray[Any] = encoded.dictionary.to_numpy(zero_copy_only=False)
+        repeated: NDArray[Any] = few[encoded.indices.to_numpy()[used]]
+        return repeated
+    texts: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return texts if len(used) == len(texts) else texts[used]

@@ -49,7 +49,7 @@ class ClassSet:
     def is_numbered(self) -> bool:
         """Whether the headers are whole numbers, or end in them after words that any feature may have: 7, x_7, never prob_7."""
         words = plain(self.before + self.after)
-        telling = self.says_probability or any(w in words for w in _OUTPUT_WORDS) or words in ("z", "f", "o", "l")
+        telling = self.says_probability or words.startswith("p_") or any(w in words for w in _OUTPUT_WORDS) or words in ("z", "f", "o", "l")
         return not telling and all(is_whole(name_key(c)) for c in self.columns)
 
     def believable(self, evidence: Evidence, *, sure: bool) -> bool:

@@ -178,6 +178,9 @@ class Evidence:
         column = self.column(name)
         if column.kind in ("nested", "other", "time") or (column.kind == "number" and not self.whole(name)):
             return False
+        start = column.array.slice(0, 10_000)
+        if self.model is None and len(start.unique()) < len(start):
+            return False
         n, different = self.table.n_rows, len(column.array.unique())
         rows_each = 1 if self.model is None else len(self.values(self.model, 200) or (1,))
         return different == n if rows_each == 1 else n / rows_each <= different <= n / rows_each * 1.5 + 1 and different < n
@@ -258,7 +261,7 @@ class Evidence:
                 return f"Column {name!r} holds {_KINDS[self.column(name).kind]}. "
             if self.column(name).names().missing().all():
                 return f"Column {name!r} is empty. "
-            if what == "label" and self.numeric(name) and not self.class_like(name):
+            if what == "label" and self.numeric(name) and not self.class_like(name) and not self.unit(name):
                 return (
                     f"Column {name!r} holds measured numbers, not classes; a comparison makes outcomes of them (--outcome '{name} > 0'). "
                 )

@@ -187,7 +187,7 @@ def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | N
     _confidence_instead(e, columns, scale)
     stated = class_in_name(columns[0], _two_known(e, label)) if len(columns) == 1 else None
     classes = _two_classes(e, label, columns[0], positive or (None if e.mapping.positive or e.mapping.classes else stated))
-    notes = tuple(note for c in columns for note in _turned_round(e, label, c, classes, sure=bool(positive or stated)))
+    notes = tuple(note for c in columns for note in _turned_round(e, label, c, classes, sure=bool(positive or stated or len(columns) > 1)))
     units = tuple(Unit((c,), label, c if len(columns) > 1 else None) for c in columns)
     layout = "label + P(positive)" if len(units) == 1 else "label + one P(positive) per model"
     return Reading(layout, "positive", units, classes, scale, e.predicted, notes=notes)
@@ -308,7 +308,7 @@ def _with_prediction(e: Evidence, column: str, predicted: str) -> Reading:
     """A probability beside a predicted class: P(c) if it is above its threshold exactly where c is predicted, else a confidence."""
     scale = settled_scale(e, column)
     label = find_label(e, (column,), shares_values(e, predicted))
-    known = {name_key(v): v for n in (label, predicted) for v in e.values(n) or ()}
+    known = {name_key(v) for n in (label, predicted) for v in e.values(n) or ()} | {name_key(c) for c in e.mapping.classes or ()}
     if len(known) > 2:
         return _many_classes(e, column, len(known))
     values = to_fractions(e.column(column).numeric().values, scale)[0]

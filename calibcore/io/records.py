@@ -12,6 +12,9 @@ from calibcore.io.text import decoded
 __all__ = ["looks_like_records", "read_records"]
 
 
+_MORE_KEYS = 200
+
+
 def looks_like_records(data: bytes) -> bool:
     """Whether the first sign is that of JSON."""
     start = data[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")
@@ -35,15 +38,25 @@ def read_records(data: bytes, name: str, *, complete: bool = True) -> Table:
         raise InputError(
             "This is one JSON document with lists inside; only JSON Lines (one object a line) is read yet. Save it as JSON Lines or CSV."
         )
-    columns: dict[str, list[Any]] = {}
-    for row, record in enumerate(records):
-        for key, value in record.items():
-            columns.setdefault(key, [None] * len(records))[row] = value
+    columns = _by_key(records)
     if not columns:
         raise InputError("The file has no data rows.")
     arrow = _arrow(columns)
     rows = len(records) if complete else None
     return as_table(arrow, name, format="JSON Lines", encoding=source.encoding, notes=source.notes, complete=complete, rows_in_file=rows)
+
+
+def _by_key(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    most = 10 * len(records[0]) + _MORE_KEYS  # every key costs a cell in each row
+    for row, record in enumerate(records):
+        for key, value in record.items():
+            if key not in columns:
+                if len(columns) == most:
+                    raise InputError(f"The first {row + 1:,} lines have more than {most:,} different keys. Give each line the same keys.")
+                columns[key] = [None] * len(records)
+            columns[key][row] = value
+    return columns
 
 
 def _record(line: str, number: int, *, first: bool) -> dict[str, Any]:

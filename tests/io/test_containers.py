@@ -31,35 +31,43 @@ def parquet(frame):
     return out.getvalue()
 
 
+def packed(data):
+    return gzip.compress(data, mtime=0)  # the same bytes in every process
+
+
 def npy():
     out = io.BytesIO()
     np.save(out, np.zeros(3))
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (pickle.dumps({"p": [0.5]}), "is a Python pickle, which can run code when opened, so it is never loaded"),
-        (pickle.dumps([0.5], protocol=0), "is a Python pickle"),
-        (zipped("a.csv"), "zip archive, which is not read yet. Unpack it"),
-        (zipped("xl/workbook.xml"), "Excel workbook, which is not read yet. Save the sheet as CSV"),
-        (zipped("logits.npy"), "NumPy archive"),
-        (npy(), "NumPy array, which is not read yet"),
-        (b"ARROW1\x00\x00" + bytes(100), "Arrow .Feather. file, which is not read yet"),
-        (b"PAR1" + bytes(100), "Parquet file is damaged or incomplete"),
-        (b"\x1f\x8b" + bytes(10), "damaged gzip file"),
-        (gzip.compress(CSV)[:-6], "ends too early"),
-        (b"", "The file is empty"),
-        (b"\xef\xbb\xbf", "The file is empty"),
-        (b'[{"label": 1, "p": 0.5}]', "JSON array; only JSON Lines"),
-        (b'{\n "label": 1}', "only JSON Lines"),
-        (b'{"columns": ["p"], "data": [[0.5]]}', "one JSON document with lists inside"),
-        (b'{"label": 1}\n[2]\n', "Line 2 is a JSON array"),
-        (b'{"label": 1}\n{"label"\n', "Line 2 is not valid JSON"),
-        (b'{"p": 1, "p": 2}\n', "Two columns are called p"),
-    ],
-)
+REFUSED = {
+    "pickle": (pickle.dumps({"p": [0.5]}), "is a Python pickle, which can run code when opened, so it is never loaded"),
+    "old text pickle": (pickle.dumps([0.5], protocol=0), "is a Python pickle"),
+    "zip": (zipped("a.csv"), "zip archive, which is not read yet. Unpack it"),
+    "workbook": (zipped("xl/workbook.xml"), "Excel workbook, which is not read yet. Save the sheet as CSV"),
+    "npz": (zipped("logits.npy"), "NumPy archive"),
+    "npy": (npy(), "NumPy array, which is not read yet"),
+    "feather": (b"ARROW1\x00\x00" + bytes(100), "Arrow .Feather. file, which is not read yet"),
+    "damaged parquet": (b"PAR1" + bytes(100), "Parquet file is damaged or incomplete"),
+    "damaged gzip": (b"\x1f\x8b" + bytes(10), "damaged gzip file"),
+    "gzip cut short": (packed(CSV)[:-6], "ends too early"),
+    "pickle in gzip": (packed(pickle.dumps({"p": [0.5]})), "is a Python pickle"),
+    "empty": (b"", "The file is empty"),
+    "byte order mark only": (b"\xef\xbb\xbf", "The file is empty"),
+    "array of records": (b'[{"label": 1, "p": 0.5}]', "JSON array; only JSON Lines"),
+    "indented json": (b'{\n "label": 1}', "only JSON Lines"),
+    "json with lists": (b'{"columns": ["p"], "data": [[0.5]]}', "one JSON document with lists inside"),
+    "array in line 2": (b'{"label": 1}\n[2]\n', "Line 2 is a JSON array"),
+    "line 2 cut": (b'{"label": 1}\n{"label"\n', "Line 2 is not valid JSON"),
+    "key twice": (b'{"p": 1, "p": 2}\n', "Two columns are called p"),
+    "key twice later on": (b'{"p": 1}\n{"p": 1, "p": 2}\n', "Two columns are called p"),
+    "keys without end": (b"".join(b'{"k%d": 1}\n' % i for i in range(300)), "The first 211 lines have more than 210 different keys"),
+    "brackets without end": (b"[" * 100_000, "only JSON Lines"),
+}
+
+
+@pytest.mark.parametrize(("data", "sentence"), REFUSED.values(), ids=REFUSED)
 def test_refused_with_one_sentence(data, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
         open_tables(data, "f.csv")
@@ -76,11 +84,11 @@ def test_pickles_are_never_opened(monkeypatch):
 def test_unpacking_stops_at_the_limit(monkeypatch):
     monkeypatch.setattr(containers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(InputError, match="unpacks to more than"):
-        open_tables(gzip.compress(b"a,p\n" + b"1,0.5\n" * 400_000), "big.csv.gz")
+        open_tables(packed(b"a,p\n" + b"1,0.5\n" * 400_000), "big.csv.gz")
 
 
 def test_gzip_of_several_members_is_one_text():
-    (table,) = open_tables(gzip.compress(CSV) + gzip.compress(b"1,0.5\n"), "a.csv.gz")
+    (table,) = open_tables(packed(CSV) + packed(b"1,0.5\n"), "a.csv.gz")
     assert (table.n_rows, table.format) == (3, "CSV, gzip")
 
 

@@ -98,7 +98,8 @@ def test_sentences(header, columns, sentence):
         ("y,margin", (Y, P), "scale", {"logit", "fraction"}),
         ("y,prob", (Y, 8 * P - 4), "scale", {"logit"}),
         ("y,prob_percent", (Y, P), "scale", {"percent", "fraction"}),
-        ("y,yhat,confidence", (Y, YHAT, 100 * CONFIDENCE), "scale", {"percent", "logit"}),
+        ("y,yhat,confidence", (Y, YHAT, 100 * P), "scale", {"percent", "logit"}),  # less than 50 for one of two classes
+        ("correct,confidence", (Y, 100 * CONFIDENCE), "scale", {"percent", "logit"}),
         ("y,p_a,p_b,p_c", (ABC, *(0.8 * K3.T)), "scale", {"unnormalised"}),
         ("y,yhat,a_confidence,b_confidence", (Y, YHAT, CONFIDENCE, CONFIDENCE**2), "confidence", {"a_confidence", "b_confidence"}),
         ("y,yhat,confidence", (Y, YHAT, P), "confidence", {"confidence", "none"}),
@@ -171,7 +172,7 @@ def test_answers_are_followed():
     found, _ = roles(csv("y,yhat,confidence", Y, YHAT, P), confidence="none")
     assert found.task == "binary"
     np.testing.assert_array_equal(found.rows("positive")[0], P)
-    found, _ = roles(csv("y,yhat,confidence", Y, YHAT, 100 * CONFIDENCE), scale="percent")
+    found, _ = roles(csv("correct,confidence", Y, 100 * CONFIDENCE), scale="percent")
     np.testing.assert_allclose(found.confidence, CONFIDENCE, rtol=1e-12)
 
 
