@@ -35,6 +35,8 @@ READING = (
     Option("--weight", "weight", "COL", "Column of row weights; never used unless named."),
     Option("--id", "id", "COL", "Column that identifies a row, for pairing models."),
     Option("--group", "groups", "COL[,COL…]", "Columns whose values split the rows into groups."),
+    Option("--cluster", "cluster", "COL", "Column whose equal values are rows that belong together, such as one patient or event."),
+    Option("--time", "time", "COL", "Column that says when each row happened, for calibration by period."),
     Option("--labels-file", "labels_file", "FILE", "File that holds the labels of these predictions."),
     Option("--scale", "scale", None, "How probabilities are written.", ("fraction", "percent", "logit", "log-prob", "unnormalised")),
     Option(

@@ -59,6 +59,10 @@ class Predictions:
     weight : array of shape (n,), or None
     ids : array of shape (n,), or None
     groups : dict of name to array of shape (n,)
+    cluster : array of shape (n,), or None
+        Which rows belong together (repeated rows of one event or subject): they are not independent.
+    time : array of shape (n,), or None
+        When each row happened, for calibration by period.
     row : array of shape (n,)
         1-based row in the source, since rows may have been left out.
     n_excluded : int
@@ -81,6 +85,8 @@ class Predictions:
     weight: NDArray[np.float64] | None = None
     ids: Numbers | None = None
     groups: Mapping[str, Numbers] = field(default_factory=dict)
+    cluster: Numbers | None = None
+    time: Numbers | None = None
     n_tied: int = 0
     n_excluded: int = 0
     source: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +94,7 @@ class Predictions:
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids")
+        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids", "cluster", "time")
         for array in (*(getattr(self, n) for n in names), *self.groups.values()):
             if array is not None:
                 array.flags.writeable = False
@@ -104,6 +110,8 @@ class Predictions:
         sample_weight: Any = None,
         groups: Mapping[str, Any] | None = None,
         ids: Any = None,
+        cluster: Any = None,
+        time: Any = None,
         name: str | None = None,
     ) -> Predictions:
         """Predictions from arrays; anything that converts to a NumPy array is taken.
@@ -122,6 +130,10 @@ class Predictions:
             Not negative; only ratios matter.  Rows of weight 0 are left out.
         groups : mapping of name to array-like of shape (n,), optional
         ids : array-like of shape (n,), optional
+        cluster : array-like of shape (n,), optional
+            Rows with the same value belong together; intervals and tests treat clusters, not rows, as independent.
+        time : array-like of shape (n,), optional
+            When each row happened.
         name : str, optional
 
         Raises
@@ -157,6 +169,8 @@ class Predictions:
             weight=sample_weight,
             groups=groups,
             ids=ids,
+            cluster=cluster,
+            time=time,
             name=name,
         )
 
@@ -171,6 +185,8 @@ class Predictions:
         weight: Any = None,
         groups: Mapping[str, Any] | None = None,
         ids: Any = None,
+        cluster: Any = None,
+        time: Any = None,
         name: str | None = None,
         row: NDArray[np.int64] | None = None,
         n_excluded: int = 0,
@@ -192,6 +208,8 @@ class Predictions:
             None if weight is None else checked_weights(weight, len(label)),
             None if ids is None else np.array(ids),
             {k: np.array(v) for k, v in (groups or {}).items()},
+            None if cluster is None else np.array(cluster),
+            None if time is None else np.array(time),
             _tied(matrix, confidence),
             n_excluded,
             dict(source or {}),
@@ -210,6 +228,8 @@ class Predictions:
         sample_weight: Any = None,
         groups: Mapping[str, Any] | None = None,
         ids: Any = None,
+        cluster: Any = None,
+        time: Any = None,
         name: str | None = None,
         notes: Sequence[str] = (),
         row: NDArray[np.int64] | None = None,
@@ -256,6 +276,8 @@ class Predictions:
             None if sample_weight is None else checked_weights(sample_weight, len(values)),
             None if ids is None else np.array(ids),
             {k: np.array(v) for k, v in (groups or {}).items()},
+            None if cluster is None else np.array(cluster),
+            None if time is None else np.array(time),
             0,
             n_excluded,
             dict(source or {}),
@@ -264,7 +286,7 @@ class Predictions:
 
     def without_zero_weights(self) -> Predictions:
         """Without the rows of weight 0, which count for nothing; said in a note."""
-        for what, values in {"ids": self.ids, **self.groups}.items():
+        for what, values in {"ids": self.ids, "clusters": self.cluster, "times": self.time, **self.groups}.items():
             if values is not None:
                 same_length(values, self.n, what)
         if self.weight is None or self.weight.all():
@@ -275,7 +297,8 @@ class Predictions:
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
-        parts = {k: getattr(self, k) for k in ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids")}
+        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids", "cluster", "time")
+        parts = {k: getattr(self, k) for k in names}
         parts = {k: None if v is None else v[rows] for k, v in parts.items()}
         tied = 0 if parts["probabilities"] is None else _tied(parts["probabilities"], parts["confidence"])
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})

@@ -150,18 +150,24 @@ class Profile:
         return self._memo[key]  # type: ignore[no-any-return]
 
     def cumulative(self, quantity: str) -> Cumulative:
-        """Cumulative sums over the cells of a field, of ``"confidence"`` (weight × value) or of ``"residual"``.
-
-        The residual is the weight of right rows minus weight × value; its sum over a bin is weight × gap.
-        """
+        """Cumulative sums over the cells of what `cell_sums` gives."""
         return self.remember(f"cumulative {quantity}", lambda: Cumulative(self.cell_sums(quantity)))
 
     def cell_sums(self, quantity: str) -> Numbers:
-        """What `cumulative` sums, per cell: shape (cells,)."""
+        """A field, or a sum over the rows of each cell: shape (cells,).
+
+        With r = event − value: ``"confidence"`` Σw·value; ``"residual"`` Σw·r, whose sum over a bin is weight × gap;
+        ``"residual_squared"`` Σw²·r²; ``"variance"`` Σw²·value·(1 − value), which is the variance of the residual under calibration.
+        """
+        value = self.value.astype(np.float64)
         if quantity == "confidence":
-            return self.weight * self.value.astype(np.float64)
+            return self.weight * value
         if quantity == "residual":
-            return self.positive - self.cell_sums("confidence")
+            return self.positive - self.weight * value
+        if quantity == "residual_squared":
+            return self.positive_squared * (1 - value) ** 2 + (self.weight_squared - self.positive_squared) * value**2
+        if quantity == "variance":
+            return self.weight_squared * value * (1 - value)
         return getattr(self, quantity)  # type: ignore[no-any-return]
 
     @property

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.inference.chance import DRAWS, Redraw, group_starts
+from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.redraw import Redraw, group_starts
 
 __all__ = ["Detection", "DiagnosticBins", "detect", "diagnostic_partition"]
 

@@ -60,7 +60,7 @@ def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Pre
         rows = _typed(table, reading, unit)
         for model, mine in _models(table, reading):
             name = " ".join(n for n in (model, unit.name) if n) or _stem(table.name)
-            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping.missing == "drop", positive)))
+            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping, positive)))
     return found
 
 
@@ -76,7 +76,7 @@ class _Part:
     rows: _Rows
     mine: Flags
     name: str
-    drop: bool
+    mapping: Mapping
     positive: str | None
 
 
@@ -181,6 +181,8 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
         "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit)},
         "groups": {g: _texts(table, g, used) for g in reading.groups},
         "ids": None if reading.id is None else _texts(table, reading.id, used),
+        "cluster": _texts(table, part.mapping.cluster, used) if part.mapping.cluster else None,
+        "time": _texts(table, part.mapping.time, used) if part.mapping.time else None,
     }
     notes = (*table.notes, *reading.notes, *_left_out(rows, part, left_out), *notes, *_decimal_comma(table, unit))
     weight = _weights(table, reading, ~rows.gone & part.mine)
@@ -194,7 +196,7 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
 
 
 def _refuse_missing(rows: _Rows, part: _Part) -> None:
-    if part.drop:
+    if part.mapping.missing == "drop":
         return
     for what, absent in rows.missing.items():
         found = absent & part.mine & ~rows.dropped

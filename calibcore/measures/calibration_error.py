@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_rows
 from calibcore.errors import InputError
+from calibcore.measures.arrays import usual_view
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_options
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -141,10 +142,7 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     ([0, 2, 0, 2], [nan, 0.7, nan, -0.4])
     """
     predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
-    if view is None:
-        shape = np.shape(y_prob)
-        view = "positive" if len(shape) == 1 or shape[1] == 1 else "top_label"
-    return _binned(predictions, view, _fixed_partition(n_bins, strategy, closed, ties, edges), n_bins, ties)
+    return _binned(predictions, view or usual_view(y_prob), _fixed_partition(n_bins, strategy, closed, ties, edges), n_bins, ties)
 
 
 def _binned(predictions: Predictions, view: str, fixed: Partition | None, n_bins: int, ties: Ties) -> BinnedStatistics:

@@ -9,8 +9,9 @@ import pytest
 import reference as ref
 
 import calibcore as cc
-from calibcore.inference.chance import Redraw, chance_range, chance_sweep
+from calibcore.inference.chance import chance_range, chance_sweep
 from calibcore.predictions import Predictions
+from calibcore.redraw import Redraw
 
 
 def positive(y, p, **options):
