@@ -12,6 +12,7 @@ from calibcore.measures.calibration_error import (
     maximum_calibration_error,
     root_mean_square_calibration_error,
 )
+from calibcore.measures.decomposition import corp_decomposition
 from calibcore.measures.scores import brier_score, log_loss
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
@@ -38,6 +39,7 @@ __all__ = [
     "brier_score",
     "classwise_calibration_error",
     "compare",
+    "corp_decomposition",
     "expected_calibration_error",
     "inspect",
     "log_loss",

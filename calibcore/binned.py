@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,25 @@ from scipy import special
 
 from calibcore.errors import InputError
 from calibcore.partition import Closed, Partition, SharedTies, Strategy
+from calibcore.poisson_binomial import Members, Rows, count_quantiles
 from calibcore.summation import split
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BinnedStatistics", "bin_rows", "bin_sums", "binomial_range", "checked_level", "wilson_interval"]
+__all__ = [
+    "BinnedStatistics",
+    "IntervalMethod",
+    "bin_rows",
+    "bin_sums",
+    "binomial_interval",
+    "binomial_range",
+    "checked_level",
+    "wilson_interval",
+]
 
 FloatArray = NDArray[np.float64]
+IntervalMethod = Literal["wilson", "clopper_pearson", "jeffreys"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +51,8 @@ class BinnedStatistics:
         How the bins were made and how many were asked for.
     shared : bool
         Whether tied rows were divided between bins; then no interval exists.
+    members : Members, optional
+        The probabilities in the bins, by reference, from which `calibrated_range` is computed when asked for.
 
     Notes
     -----
@@ -63,6 +76,8 @@ class BinnedStatistics:
     strategy: Strategy
     requested: int
     shared: bool = False
+    members: Members | None = field(default=None, repr=False)
+    _memo: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("edges", "count", "weight", "confidence", "accuracy", "n_effective"):
@@ -115,55 +130,98 @@ class BinnedStatistics:
         filled = self.filled
         return float(np.sum(self.weight[filled] / np.sum(self.weight) * values[filled]))
 
-    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Wilson score interval of each bin's accuracy.
+    def interval(self, level: float = 0.95, *, method: IntervalMethod = "wilson") -> tuple[FloatArray, FloatArray]:
+        """Interval of each bin's accuracy.
 
         Parameters
         ----------
         level : float
             Confidence level, a fraction.
+        method : {"wilson", "clopper_pearson", "jeffreys"}
+            ``"wilson"`` covers the level on average, at times less; ``"clopper_pearson"`` never less, mostly more, if all
+            rows have the same chance; ``"jeffreys"`` on average, as Wilson, with equal tails.
 
         Returns
         -------
         low, high : arrays of shape (bins,)
             NaN in empty bins, and everywhere if ties are shared.
 
+        Raises
+        ------
+        InputError
+            For a level that is no fraction, or an unknown method.
+
         Notes
         -----
-        Assumes independent rows.  With weights the sample size is (Σw)²/Σw².  Given the confidences, the number of
-        right rows varies a little less than a binomial, so the interval is slightly wide.
+        Assumes independent rows.  With weights the sample size is (Σw)²/Σw², which need not be whole.  Given the
+        confidences, the number of right rows varies a little less than a binomial, so the intervals are slightly wide.
 
         References
         ----------
-        Wilson (1927), doi:10.1080/01621459.1927.10502953; Brown, Cai & DasGupta (2001), doi:10.1214/ss/1009213286.
+        Wilson (1927), doi:10.1080/01621459.1927.10502953; Clopper & Pearson (1934), doi:10.1093/biomet/26.4.404;
+        Brown, Cai & DasGupta (2001), doi:10.1214/ss/1009213286.
+
+        Examples
+        --------
+        >>> import calibcore as cc
+        >>> b = cc.bin_statistics([1] * 7 + [0] * 3, [0.6] * 10, n_bins=1)
+        >>> [round(float(end[0]), 4) for end in b.interval(method="jeffreys")]
+        [0.3942, 0.9073]
         """
         level = checked_level(level)
-        if self.shared:
-            nothing = np.full(len(self.count), np.nan)
-            return nothing, nothing.copy()
-        return wilson_interval(self.accuracy * self.n_effective, self.n_effective, level)
+        n = np.full(len(self.count), np.nan) if self.shared else self.n_effective
+        return binomial_interval(self.accuracy * n, n, level, method)
 
     def calibrated_range(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Where each bin's accuracy would fall if the model were calibrated: the band about the diagonal.
+        """Where each bin's accuracy would fall if the model were calibrated: the consistency bar about the diagonal.
+
+        Parameters
+        ----------
+        level : float
+            Share of calibrated samples that fall inside, a fraction.
 
         Returns
         -------
         low, high : arrays of shape (bins,)
-            Binomial quantiles at the bin's mean confidence and size; NaN where `interval` is NaN.
+            Quantiles (1 ∓ level)/2 of the share of right rows; NaN where `interval` is NaN.
 
         Notes
         -----
-        A consistency range, not a confidence interval: it is drawn about the confidence, not the accuracy.  Labels in
-        a bin are not identically distributed, so the range is slightly wide.
+        A consistency range, not a confidence interval: it is drawn about the confidence, not the accuracy.  Given the
+        confidences p of its rows, the number of right rows of a calibrated model is a sum of independent events of
+        different probabilities (Poisson-binomial).  Its quantiles are exact up to 256 rows in a bin, and with equal
+        confidences; beyond that they come from a binomial with the same mean, variance and skewness, off by at most one
+        row.  Counts are whole, so more than ``level`` may fall inside.  Rows of unequal weight are an approximation:
+        a binomial of (Σw)²/Σw² rows, rounded, at the mean confidence; so are bins made from sums alone.
 
         References
         ----------
         Bröcker & Smith (2007), doi:10.1175/WAF993.1.
+
+        Examples
+        --------
+        >>> import calibcore as cc
+        >>> b = cc.bin_statistics([0, 0, 1], [0.15, 0.2, 0.35], n_bins=1)
+        >>> [round(float(end[0]) * 3) for end in b.calibrated_range(0.9)]
+        [0, 2]
         """
         level = checked_level(level)
         if self.shared:
             return self.interval(level)
-        return binomial_range(self.n_effective, self.confidence, level)
+        if level not in self._memo:
+            self._memo[level] = self._calibrated_range(level)
+        low, high = self._memo[level]
+        return low.copy(), high.copy()
+
+    def _calibrated_range(self, level: float) -> tuple[FloatArray, FloatArray]:
+        low, high = binomial_range(self.n_effective, self.confidence, level)
+        equal = np.abs(self.count - self.n_effective) <= 1e-9 * self.count  # rows of equal weight
+        if self.members is None or not np.any(equal & self.filled):
+            return low, high
+        rows = np.where(equal, self.count, 0).astype(np.float64)
+        ends = count_quantiles(self.members, rows, rows * self.confidence, ((1 - level) / 2, (1 + level) / 2))
+        with np.errstate(invalid="ignore"):
+            return np.where(equal, ends[0] / rows, low), np.where(equal, ends[1] / rows, high)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per bin, as a pandas DataFrame (needs pandas)."""
@@ -201,18 +259,22 @@ def bin_rows(
         sums: FloatArray = np.array([np.bincount(index, weights=p, minlength=m) for p in parts], dtype=np.float64)
         return np.asarray(sums.sum(axis=0))
 
+    members = Rows(value, partition)
     if weight is None:
-        return bin_sums(partition, count, count, per_bin(value), per_bin(correct), count)
-    return bin_sums(partition, count, per_bin(weight), per_bin(weight * value), per_bin(weight * correct), per_bin(weight**2))
+        return bin_sums(partition, count, count, per_bin(value), per_bin(correct), count, members=members)
+    sums = (per_bin(w) for w in (weight, weight * value, weight * correct, weight**2))
+    return bin_sums(partition, count, *sums, members=members)
 
 
-def bin_sums(
+def bin_sums(  # noqa: PLR0913 - one sum each
     partition: Partition | SharedTies,
     count: NDArray[Any],
     weight: NDArray[Any],
     confidence: FloatArray,
     positive: FloatArray,
     weight_squared: NDArray[Any],
+    *,
+    members: Members | None = None,
 ) -> BinnedStatistics:
     """Bins from the sums of rows, weights, weight × confidence, weight × outcome and squared weights; each (bins,)."""
     shared = isinstance(partition, SharedTies)
@@ -232,6 +294,7 @@ def bin_sums(
             partition.strategy,
             partition.requested,
             shared,
+            members,
         )
 
 
@@ -240,6 +303,27 @@ def checked_level(level: float) -> float:
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
         raise InputError(f"The level must be a fraction between 0 and 1, such as 0.95; got {level!r}.", value=level)
     return float(level)
+
+
+def binomial_interval(successes: FloatArray, n: FloatArray, level: float, method: IntervalMethod) -> tuple[FloatArray, FloatArray]:
+    """Interval of a proportion by any of the methods of `BinnedStatistics.interval`; NaN where ``n`` is 0 or NaN.
+
+    Clopper-Pearson: beta quantiles B(α/2; k, n − k + 1) and B(1 − α/2; k + 1, n − k).  Jeffreys: B(·; k + ½, n − k + ½).
+    The ends are exactly 0 and 1 at k = 0 and n.  ``n`` and ``successes`` may be any real numbers.
+    """
+    if method not in get_args(IntervalMethod):
+        raise InputError(f"method must be one of {', '.join(get_args(IntervalMethod))}; got {method!r}.", value=method)
+    if method == "wilson":
+        return wilson_interval(successes, n, level)
+    filled = np.asarray(n) > 0
+    n = np.where(filled, n, 1.0)
+    k = np.clip(np.where(filled, successes, 0.0), 0.0, n)
+    more = 1.0 if method == "clopper_pearson" else 0.5
+    tail, tiny = (1 - level) / 2, 1e-300  # a parameter of 0 belongs to an end that is set
+    low = special.betaincinv(np.maximum(k + (1 - more), tiny), n - k + more, tail)
+    high = special.betainccinv(k + more, np.maximum(n - k + (1 - more), tiny), tail)
+    low, high = np.where(k == 0, 0.0, low), np.where(k == n, 1.0, high)
+    return np.where(filled, low, np.nan), np.where(filled, high, np.nan)
 
 
 def wilson_interval(successes: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:

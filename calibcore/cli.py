@@ -21,6 +21,7 @@ from calibcore.io import Mapping, inspect, read
 from calibcore.options import BASELINE, READING, VIEWING, Option, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
+from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
@@ -28,9 +29,15 @@ from calibcore.version import __version__
 
 __all__ = ["main"]
 
-DONE, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 2, 3, 130, 141
+DONE, LIMIT_PASSED, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 _NEEDED = ("click", "rich", "pandas", "pyarrow")
 _NEEDED_BY_DASHBOARD = ("streamlit", "plotly")
+_LIMITS = (
+    Option("--max-ece", "max_ece", "0.05", "Largest ECE that holds, a fraction.", float),
+    Option("--max-mce", "max_mce", "0.2", "Largest MCE that holds, a fraction.", float),
+    Option("--max-gap", "max_gap", "0.02", "Largest |accuracy − mean confidence| that holds, a fraction.", float),
+    Option("--on", "on", None, "ECE as shown (default), or the error without the bias of noise.", ("plugin", "debiased")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 2 the input or the options are wrong, 3 a question must be answered, 130 interrupted.
+        0 done, 1 a check's limit was passed, 2 the input or the options are wrong, 3 a question must be answered, 130 interrupted.
     """
     _any_text(sys.stdout)
     _any_text(sys.stderr)
@@ -133,7 +140,8 @@ def _application() -> Any:
 
     files = click.Argument(["files"], nargs=-1, required=True, metavar="FILE…")
     common = [files, *map(_click_option, READING)]
-    viewing = [*common, *map(_click_option, VIEWING), _format_option("table", "json", "csv", "md")]
+    looking = [*common, *map(_click_option, VIEWING)]
+    viewing = [*looking, _format_option("table", "json", "csv", "md")]
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
@@ -145,6 +153,11 @@ def _application() -> Any:
     commands: list[tuple[Callable[..., _Answer], str, list[Any]]] = [
         (_measure, "Measure how well probabilities fit outcomes, model by model.", viewing),
         (_compare, "Set models side by side, with paired differences to a baseline.", [*viewing, _click_option(BASELINE)]),
+        (
+            _check,
+            "Hold models to limits: exit 1 if one is passed.",
+            [*looking, *map(_click_option, _LIMITS), _format_option("table", "json")],
+        ),
         (_inspect, "Say how files are read, and what would be asked.", [*common, _format_option("table", "json")]),
         (_sample, "Write a bundled sample file.", sample),
         (_dashboard, "Open the dashboard in a browser.", page),
@@ -192,6 +205,20 @@ def _compare(files: tuple[str, ...], output: str, baseline: str | None, **given:
     with waiting(f"Comparing {len(run.models)} models"):
         found = compare(run.models, run.settings, baseline=baseline)
     return run.answer(output, lambda: _results(output, found.analyses, found))
+
+
+def _check(files: tuple[str, ...], output: str, on: str | None, **given: Any) -> _Answer:
+    limit = limits.Limits(given.pop("max_ece"), given.pop("max_mce"), given.pop("max_gap"), "debiased" if on == "debiased" else "plugin")
+    run = _Run.start(files, given)
+    checks: list[limits.Check] = []
+    for model in tracked(run.models, "Checking"):
+        with run.catching(model.name):
+            checks += limit.judge(model, run.settings or Settings())
+    if not checks:
+        return run.answer(output)
+    found = limits.document(checks, complete=run.code == DONE)
+    answer = run.answer(output, lambda: _json(found) if output == "json" else rendered([c.line for c in checks]))
+    return replace(answer, code=LIMIT_PASSED) if answer.code == DONE and not found["passed"] else answer
 
 
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:

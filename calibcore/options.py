@@ -9,6 +9,7 @@ from typing import Any
 from calibcore.analysis import Settings
 from calibcore.errors import InputError
 from calibcore.io import Mapping
+from calibcore.settings import REQUESTS
 
 __all__ = ["BASELINE", "READING", "VIEWING", "Option", "mapping_of", "settings_of"]
 
@@ -60,6 +61,10 @@ VIEWING = (
     Option("--view", "view", "top-label|positive|class:NAME", "What is judged (default top-label)."),
     Option("--level", "level", "0.95", "Confidence level of intervals, a fraction.", float),
     Option("--seed", "seed", "N", "Seed of the chance range (default 0).", int),
+    Option("--threshold", "threshold", "0.9", "Score from which rows are acted on: adds errors expected and found there.", float),
+    Option("--cost-error", "cost_error", "X", "Cost of an error among the rows acted on.", float),
+    Option("--cost-review", "cost_review", "X", "Cost of reviewing a row that is not acted on.", float),
+    Option("--request", "on_request", "NAME[,NAME…]", f"What is computed only when asked for: {', '.join(REQUESTS)}."),
 )
 BASELINE = Option("--baseline", "baseline", "NAME", "Model that the others are compared with (default: the first).")
 
@@ -82,6 +87,8 @@ def settings_of(given: dict[str, Any]) -> Settings:
     for name in ("strategy", "view"):
         if fields.get(name, "").replace("_", "-") in _HYPHENATED:
             fields[name] = fields[name].replace("-", "_")
+    if "on_request" in fields:
+        fields["on_request"] = tuple(name.replace("-", "_") for name in _list(fields["on_request"]))
     edges, source = given["edges"], given["edges_from"]
     if edges is not None and (source is not None or {"n_bins", "strategy"} & set(fields)):
         raise InputError("--edges says what the bins are; leave out --edges-from, --bins and --strategy.")

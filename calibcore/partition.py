@@ -220,8 +220,8 @@ def _quantile_cells(upto: NDArray[Any], m: int) -> tuple[FloatArray, NDArray[np.
     """For k = 1..M: the cumulative weight at which bin k ends, and the cell that holds it."""
     k = np.arange(1, m + 1)
     if np.issubdtype(upto.dtype, np.integer):
-        ranks = (-(-k * int(upto[-1]) // m)).astype(np.float64)
-        cells = np.searchsorted(upto, ranks, side="left")
+        whole = -(-k * int(upto[-1]) // m)  # searched for as integers: floats would make NumPy convert all of upto
+        ranks, cells = whole.astype(np.float64), np.searchsorted(upto, whole, side="left")
     else:
         ranks = k / m * float(upto[-1])
         cells = np.searchsorted(upto, ranks * (1.0 - _SLACK), side="left")

@@ -26,6 +26,7 @@ from calibcore.checks import (
     sorted_names,
 )
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
+from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
 from calibcore.profile import CLIP, Profile, Task, Totals
 from calibcore.summation import total
@@ -289,11 +290,13 @@ class Predictions:
         for what, values in {"ids": self.ids, "clusters": self.cluster, "times": self.time, **self.groups}.items():
             if values is not None:
                 same_length(values, self.n, what)
-        if self.weight is None or self.weight.all():
-            return self
-        kept = self.take(np.flatnonzero(self.weight))
-        dropped = self.n - kept.n
-        return replace(kept, n_excluded=self.n_excluded + dropped, notes=(*self.notes, f"{rows_text(dropped)} of weight 0 left out."))
+        kept, notes = self, list(self.notes)
+        if self.weight is not None and not self.weight.all():
+            kept = self.take(np.flatnonzero(self.weight))
+            notes.append(f"{rows_text(self.n - kept.n)} of weight 0 left out.")
+        if alone := kept._clusters()[1]:
+            notes.append(f"{rows_text(alone)} without a cluster: each counts as one of its own.")
+        return replace(kept, n_excluded=self.n_excluded + self.n - kept.n, notes=tuple(notes)) if len(notes) > len(self.notes) else kept
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
@@ -307,6 +310,16 @@ class Predictions:
     def n(self) -> int:
         """Rows used."""
         return len(self.confidence)
+
+    @property
+    def cluster_code(self) -> NDArray[np.intp] | None:
+        """Number of each row's cluster, from 0; None without clusters, or where every row is one of its own."""
+        return self._clusters()[0]
+
+    def _clusters(self) -> tuple[NDArray[np.intp] | None, int]:
+        """The numbers of the clusters, and how many rows have none."""
+        c = self.cluster
+        return self.remember("clusters", lambda: (None, 0) if c is None or not len(c) else cluster_codes(c))
 
     @property
     def label_counts(self) -> NDArray[np.intp]:
@@ -368,7 +381,8 @@ class Predictions:
         brier, log_loss = self.row_scores(view)
         weight = 1.0 if self.weight is None else self.weight
         totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
-        return Profile.from_rows(value, event, weight=self.weight, view=view, totals=totals, task=self.task, n_classes=len(self.classes))
+        beside: dict[str, Any] = {"weight": self.weight, "cluster": self.cluster_code, "task": self.task, "n_classes": len(self.classes)}
+        return Profile.from_rows(value, event, view=view, totals=totals, **beside)
 
     def _true_class(self, view: str) -> NDArray[np.float64]:
         """Probability that was given to what happened, shape (n,)."""

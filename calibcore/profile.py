@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.checks import complement
+from calibcore.clusters import Clusters, dependence, joined, sums_at
 from calibcore.errors import InputError
 from calibcore.partition import Partition, SharedTies
+from calibcore.poisson_binomial import Cells
 from calibcore.summation import Cumulative, total
 
-__all__ = ["CLIP", "Profile", "Task", "Totals"]
+__all__ = ["CLIP", "Profile", "Task", "Totals", "beside_cells"]
 
 Task = Literal["binary", "multiclass", "top_label"]
 Numbers = NDArray[Any]
+Strata = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
 T = TypeVar("T")
 CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 _SUMS = ("count", "weight", "positive", "weight_squared", "positive_squared")
@@ -76,6 +79,10 @@ class Profile:
     task : {"binary", "multiclass", "top_label"}
     n_classes : int
         0 if not known.
+    clusters : Clusters, optional
+        Rows that go together; None where every row stands alone.
+    strata : tuple of arrays (cell, weight, weight_squared), optional
+        Of the rows outside clusters, apart by size of weight, where cells hold different weights.
 
     Notes
     -----
@@ -92,6 +99,8 @@ class Profile:
     totals: Totals
     task: Task = "top_label"
     n_classes: int = 0
+    clusters: Clusters | None = None
+    strata: Strata | None = None
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +114,7 @@ class Profile:
         correct: NDArray[np.bool_],
         *,
         weight: NDArray[np.float64] | None = None,
+        cluster: NDArray[np.intp] | None = None,
         view: str = "top_label",
         totals: Totals | None = None,
         task: Task = "top_label",
@@ -120,10 +130,13 @@ class Profile:
             Whether the event happened.
         weight : array of shape (n,), optional
             Positive weights.
+        cluster : array of shape (n,), int, optional
+            Number of each row's cluster, from 0; rows of one cluster are not independent.
         totals : Totals, optional
             By default those of the value as the probability of its event.
         """
         cells: dict[str, Any] = _cells(value, correct) if weight is None else _weighted_cells(value, correct, weight)
+        cells |= beside_cells(len(cells["value"]), lambda: np.searchsorted(cells["value"], value), correct, weight, cluster)
         return cls(view, **cells, totals=totals or _totals(value, correct, weight), task=task, n_classes=n_classes)
 
     def __add__(self, other: Profile) -> Profile:
@@ -133,7 +146,11 @@ class Profile:
             )
         value, cell = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
         sums = {f: _add_at(len(value), cell, getattr(self, f), getattr(other, f)) for f in _SUMS}
-        fields: dict[str, Any] = sums if self.weighted or other.weighted else _unweighted(sums)
+        weighted = self.weighted or other.weighted
+        fields: dict[str, Any] = sums if weighted else _unweighted(sums)
+        cells = cell[: len(self)], cell[len(self) :]
+        fields["clusters"] = joined(self.clusters, other.clusters, cells)
+        fields["strata"] = _strata_of_both((self, other), cells) if weighted else None
         return replace(self, value=value, totals=self.totals + other.totals, _memo={}, **fields)
 
     @property
@@ -158,6 +175,7 @@ class Profile:
 
         With r = event − value: ``"confidence"`` Σw·value; ``"residual"`` Σw·r, whose sum over a bin is weight × gap;
         ``"residual_squared"`` Σw²·r²; ``"variance"`` Σw²·value·(1 − value), which is the variance of the residual under calibration.
+        Whatever the weights: ``"spread"`` Σvalue·(1 − value), ``"skew"`` Σvalue·(1 − value)·(1 − 2·value).
         """
         value = self.value.astype(np.float64)
         if quantity == "confidence":
@@ -166,8 +184,9 @@ class Profile:
             return self.positive - self.weight * value
         if quantity == "residual_squared":
             return self.positive_squared * (1 - value) ** 2 + (self.weight_squared - self.positive_squared) * value**2
-        if quantity == "variance":
-            return self.weight_squared * value * (1 - value)
+        if quantity in ("variance", "spread", "skew"):
+            spread = (self.weight_squared if quantity == "variance" else self.count) * value * (1 - value)
+            return spread * (1 - 2 * value) if quantity == "skew" else spread
         return getattr(self, quantity)  # type: ignore[no-any-return]
 
     @property
@@ -187,8 +206,23 @@ class Profile:
 
     @property
     def n_effective(self) -> float:
-        """(Σw)²/Σw², the number of equally weighted rows that would be as informative."""
-        return self.weight_sum**2 / total(self.weight_squared)
+        """(Σw)²/Σw², the number of equally weighted rows that would be as informative; fewer where rows go together.
+
+        With clusters Σw² grows by `dependence` × Σw·w' over the pairs of rows of a cluster.
+        """
+        more = 0.0 if self.clusters is None else self.dependence * self.clusters.pairs()
+        return self.weight_sum**2 / (total(self.weight_squared) + more)
+
+    @property
+    def dependence(self) -> float:
+        """How much of the largest possible dependence the rows of a cluster show, 0 to 1; 0 without clusters."""
+        c = self.clusters
+        return 0.0 if c is None else self.remember("dependence", lambda: dependence(c, self.value.astype(np.float64)))
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters, with the rows that stand alone as one each."""
+        return self.n if self.clusters is None else len(self.clusters) + self.n - self.clusters.rows
 
     @property
     def weighted(self) -> bool:
@@ -208,8 +242,17 @@ class Profile:
     def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
         """Statistics of each bin of a partition; costs O(bins · log cells)."""
         positions = partition.cut(self.value)
-        sums = (self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared"))
-        return bin_sums(partition, *sums)
+        *sums, squared = (self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared"))
+        if isinstance(partition, SharedTies):
+            return bin_sums(partition, *sums, squared)
+        if self.clusters is not None:
+            part = np.repeat(np.arange(len(squared)), np.diff(positions))
+            squared = squared + self.dependence * self.clusters.pairs_in(part, len(squared))
+        return bin_sums(partition, *sums, squared, members=Cells(self.value, self.count, positions, self._spread))
+
+    def _spread(self) -> tuple[Cumulative, Cumulative]:
+        """Cumulative second and third cumulants of the events in the cells."""
+        return self.cumulative("spread" if self.weighted else "variance"), self.cumulative("skew")
 
 
 def event_scores(value: Numbers, event: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
@@ -249,6 +292,47 @@ def _weighted_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[
     weights = {"weight": weight, "positive": weight * correct, "weight_squared": weight**2, "positive_squared": weight**2 * correct}
     sums = {f: np.bincount(cell, weights=w, minlength=len(distinct)) for f, w in weights.items()}
     return {"value": distinct, "count": count, **sums}
+
+
+def beside_cells(
+    cells: int,
+    cell: NDArray[np.intp] | Callable[[], NDArray[np.intp]],
+    correct: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    cluster: NDArray[np.intp] | None,
+) -> dict[str, Any]:
+    """Clusters, and the strata of weighted rows outside them where the cells alone do not give them."""
+    tied = weight is not None and cells < len(correct)
+    if cluster is None and not tied:
+        return {}
+    cell = cell() if callable(cell) else cell
+    clusters = None if cluster is None else Clusters.from_rows(cell, cluster, correct, weight)
+    if weight is None or (clusters is None and not tied):
+        return {"clusters": clusters}
+    free = slice(None) if clusters is None or cluster is None else np.flatnonzero(np.bincount(cluster)[cluster] == 1)
+    return {"clusters": clusters, "strata": _strata(cell[free], weight[free], weight[free] ** 2)}
+
+
+def _strata(cell: NDArray[np.intp], weight: NDArray[np.float64], squared: NDArray[np.float64]) -> Strata:
+    """Sums by cell and octave of the weight (of the mean weight, of what is already summed)."""
+    if not len(cell):
+        return cell, weight, squared
+    mean = squared / weight
+    octave = np.minimum(-np.floor(np.log2(mean / mean.max()) + 1e-9), 63).astype(np.intp)
+    key, part = np.unique(cell * 64 + octave, return_inverse=True)
+    return key // 64, np.bincount(part, weight), np.bincount(part, squared)
+
+
+def _strata_of_both(profiles: tuple[Profile, Profile], cells: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Strata:
+    parts = []
+    for p, cell in zip(profiles, cells, strict=True):
+        if p.strata is not None:
+            parts.append((cell[p.strata[0]], *p.strata[1:]))
+            continue
+        weight, squared = (np.asarray(getattr(p, f)) - sums_at(p.clusters, f, len(p)) for f in ("weight", "weight_squared"))
+        free = np.flatnonzero(weight > 0)
+        parts.append((cell[free], weight[free], squared[free]))
+    return _strata(*(np.concatenate(a) for a in zip(*parts, strict=True)))
 
 
 def _add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -> Numbers:

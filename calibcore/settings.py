@@ -13,7 +13,21 @@ from calibcore.measures.calibration_error import make_partition
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins
 from calibcore.profile import Profile
 
-__all__ = ["Settings"]
+__all__ = ["REQUESTS", "Settings"]
+
+REQUESTS = (
+    "adaptive",
+    "bands",
+    "groups",
+    "hosmer_lemeshow",
+    "kde",
+    "kernel",
+    "periods",
+    "reconcile",
+    "refinement",
+    "remedies",
+    "t_cal",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +48,18 @@ class Settings:
     level : float
         Confidence level of intervals, a fraction.
     seed : int
-        Of the chance range.
+        Of the chance range and of everything else that is drawn, except the verdict.
+    threshold : float, optional
+        Score from which rows are acted on, for the panel of errors expected and found; none by default.
+    cost_error, cost_review : float, optional
+        What an error among the rows acted on costs, and the review of a row that is not acted on.
+    on_request : tuple of str
+        Statistics that are costly, or meant to reproduce a paper, and so only computed when asked for: see `REQUESTS`.
+
+    Raises
+    ------
+    InputError
+        For a value that is not allowed.
 
     Examples
     --------
@@ -50,6 +75,10 @@ class Settings:
     edges: tuple[float, ...] | None = None
     level: float = 0.95
     seed: int = 0
+    threshold: float | None = None
+    cost_error: float | None = None
+    cost_review: float | None = None
+    on_request: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_bins", checked_bins(self.n_bins))
@@ -70,6 +99,23 @@ class Settings:
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
             raise InputError(f"The seed must be a whole number from 0 up, got {self.seed!r}.", value=self.seed)
         object.__setattr__(self, "seed", int(self.seed))
+        self._check_requests()
+
+    def _check_requests(self) -> None:
+        given: Any = self.on_request
+        asked = (given,) if isinstance(given, str) else tuple(given)
+        for name in asked:
+            if name not in REQUESTS:
+                raise InputError(f"There is nothing called {name!r} to request; there are {', '.join(REQUESTS)}.", available=REQUESTS)
+        object.__setattr__(self, "on_request", tuple(dict.fromkeys(asked)))
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise InputError(f"The threshold must be a fraction from 0 to 1; got {self.threshold!r}.", value=self.threshold)
+        for name in ("cost_error", "cost_review"):
+            cost = getattr(self, name)
+            if cost is not None and not (cost >= 0 and np.isfinite(cost)):
+                raise InputError(f"{name} must be a number from 0 up; got {cost!r}.", value=cost)
+            if cost is not None and self.threshold is None:
+                raise InputError(f"{name} needs a threshold, the score from which rows are acted on.")
 
     def partition(self, profile: Profile) -> Partition | SharedTies:
         """The bins that these settings mean for a profile."""
@@ -82,4 +128,4 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return {**asdict(self), "edges": None if self.edges is None else list(self.edges)}
+        return {**asdict(self), "edges": None if self.edges is None else list(self.edges), "on_request": list(self.on_request)}

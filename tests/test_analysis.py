@@ -158,7 +158,8 @@ def test_definition_6_a_binary_model_shows_both_views_and_a_multiclass_one_its_c
 def test_definition_10_every_number_carries_its_settings():
     settings = cc.Settings(n_bins=7, strategy="equal_mass", closed="left", ties="share", view="positive", level=0.9, seed=3)
     named = {"n_bins": 7, "strategy": "equal_mass", "closed": "left", "ties": "share", "view": "positive", "level": 0.9, "seed": 3}
-    assert cc.analyze(binary(), settings).to_dict()["settings"] == {**named, "edges": None}
+    others = {"edges": None, "threshold": None, "cost_error": None, "cost_review": None, "on_request": []}
+    assert cc.analyze(binary(), settings).to_dict()["settings"] == {**named, **others}
     custom = cc.Settings(edges=[0, 0.5, 1])
     assert (custom.strategy, custom.to_dict()["edges"]) == ("custom", [0.0, 0.5, 1.0])
 

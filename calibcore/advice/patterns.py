@@ -13,7 +13,19 @@ from calibcore.inference.intervals import Estimate, mean_gap, poisson_lower
 from calibcore.inference.significance import Detection, DiagnosticBins
 from calibcore.profile import Profile, Totals
 
-__all__ = ["MIN_ROWS", "Pattern", "PatternName", "Run", "find_pattern", "over_run", "runs", "under_run", "worst_run"]
+__all__ = [
+    "MIN_ROWS",
+    "POWER_Z",
+    "Pattern",
+    "PatternName",
+    "Run",
+    "find_pattern",
+    "over_run",
+    "rows_needed",
+    "runs",
+    "under_run",
+    "worst_run",
+]
 
 PatternName = Literal[
     "uniform_overconfidence",
@@ -32,6 +44,7 @@ PatternName = Literal[
 MIN_ROWS = 100
 _POINTS = 0.02  # a run must be at least two points off
 _HALF_Z = 1.28
+POWER_Z = 0.8416  # what four samples in five would show
 _SHARE = 0.60
 _LR_95 = 3.84  # 95th percentile of chi-square with one degree of freedom
 _LOGIT_CLIP = 2.0**-52
@@ -174,7 +187,21 @@ def find_pattern(top: Profile, detection: Detection, *, positive: Profile | None
         found = rule(facts)
         if found is not None:
             return found
-    return Pattern("unclear", _REMEDY["unclear"], {"p_value": detection.p_value})
+    return Pattern("unclear", _REMEDY["unclear"], {"p_value": detection.p_value, "rows_needed": rows_needed(detection.bins)})
+
+
+def rows_needed(bins: DiagnosticBins) -> int | None:
+    """Rows with which a range as far off as the worst one here would be named in four samples of five, to two digits.
+
+    n·((c + 0.84)/z)² with z of the worst run and c the limit that redraws give for its side; None where these rows are
+    already that many, so that more of them are not what is missing.
+    """
+    worst = worst_run(bins)
+    limit = bins.over_limit if worst.z < 0 else bins.under_limit
+    share = (limit + POWER_Z) / abs(worst.z) if worst.z else np.inf
+    if not np.isfinite(share) or share <= 1:
+        return None
+    return int(float(f"{int(bins.count.sum()) * share**2:.1e}"))
 
 
 def _part(profile: Profile, keep: Any) -> Profile:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibcore.advice.patterns import MIN_ROWS, Pattern, Run, over_run, runs, under_run, worst_run
+from calibcore.advice.patterns import MIN_ROWS, POWER_Z, Pattern, Run, over_run, runs, under_run, worst_run
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.significance import Detection, DiagnosticBins
@@ -16,7 +16,6 @@ from calibcore.profile import Profile
 __all__ = ["Verdict", "advised", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
 
 _SMALL = 0.02
-_POWER_Z = 0.8416  # a gap that four samples in five would show
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def unseen_gap(bins: DiagnosticBins) -> float:
     """
     limit = max(bins.over_limit, bins.under_limit)
     mean_variance = float(bins.variance.sum()) * bins.n_effective / float(bins.weight.sum()) ** 2
-    return min(1.0, (limit + _POWER_Z) * float(np.sqrt(mean_variance / (bins.n_effective / 10))))
+    return min(1.0, (limit + POWER_Z) * float(np.sqrt(mean_variance / (bins.n_effective / 10))))
 
 
 def find_verdict(
@@ -91,7 +90,9 @@ def find_verdict(
 def _differs(top: Profile, detection: Detection, pattern: Pattern, gap: Estimate, level: float) -> Verdict:
     if pattern.name in _TEXT:
         return Verdict("V3", _TEXT[pattern.name](pattern, top, detection.bins, gap, level))
-    return Verdict("V4", "The claims and the outcomes differ, but these rows do not show where. More rows are needed.")
+    needed = pattern.evidence.get("rows_needed")
+    many = f", about {needed:,} for a difference of this size" if needed else ""
+    return Verdict("V4", f"The claims and the outcomes differ, but these rows do not show where. More rows are needed{many}.")
 
 
 def _other_view(profile: Profile, detection: Detection, gap: Estimate, level: float) -> Verdict:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.measures.noise_floor import noise_floor
 from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
-from calibcore.redraw import Redraw, group_starts
+from calibcore.redraw import Redraw, group_starts, redraw_groups
 
-__all__ = ["DRAWS", "SWEEP_DRAWS", "ChanceRange", "ChanceSweep", "chance_range", "chance_sweep"]
+__all__ = ["DRAWS", "SWEEP_DRAWS", "ChanceRange", "ChanceSweep", "chance_range", "chance_sweep", "noise_floor"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -35,16 +36,22 @@ class ChanceRange:
     p_value : float
         (1 + number of redrawn ECE at least as large as the observed)/(draws + 1).
     draws : int
+    mean : float
+        Mean of the redrawn ECE: the noise floor, drawn.
+    floor : float
+        The noise floor in closed form, as `noise_floor` gives it.
     """
 
     median: float
     p95: float
     p_value: float
     draws: int
+    mean: float
+    floor: float
 
     def to_dict(self) -> dict[str, float | int]:
         """As plain data."""
-        return {"median": self.median, "p95": self.p95, "p_value": self.p_value, "draws": self.draws}
+        return asdict(self)
 
 
 def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: int = DRAWS, seed: int = 0) -> ChanceRange:
@@ -61,8 +68,9 @@ def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: 
     Notes
     -----
     Every label is redrawn as Bernoulli(p) from the model's own probability, on groups of cells no wider than 0.01 that
-    never cross a bin edge, so the cost does not depend on the number of rows.  Assumes independent rows; a weighted
-    group is redrawn as (Σw)²/Σw² equally weighted rows.
+    never cross a bin edge, so the cost does not depend on the number of rows.  Heavy rows are redrawn apart from light
+    ones, which are redrawn as (Σw)²/Σw² equally weighted rows.  Rows of a cluster are redrawn together as far as their
+    outcomes depend on each other (`redraw_groups`).
 
     References
     ----------
@@ -82,7 +90,14 @@ def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: 
     drawn = np.concatenate(found) / profile.weight_sum
     observed = float(np.sum(np.abs(profile.cumulative("residual").between(positions)))) / profile.weight_sum
     beyond = int(np.count_nonzero(drawn >= observed - 1e-12))
-    return ChanceRange(float(np.median(drawn)), float(np.quantile(drawn, 0.95)), (1 + beyond) / (draws + 1), draws)
+    return ChanceRange(
+        median=float(np.median(drawn)),
+        p95=float(np.quantile(drawn, 0.95)),
+        p_value=(1 + beyond) / (draws + 1),
+        draws=draws,
+        mean=float(np.mean(drawn)),
+        floor=noise_floor(profile, partition),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +141,7 @@ def _grouped(profile: Profile, positions: FloatArray) -> tuple[Redraw, IndexArra
     cuts = np.unique(np.concatenate([whole, np.ceil(positions).astype(np.intp)]))
     starts = group_starts(profile.value, cuts=cuts, step=_STEP, few=_FEW)
     bounds = np.append(starts, len(profile))
-    redraw = Redraw.from_sums(*(profile.cumulative(q).between(bounds) for q in ("weight", "weight_squared", "confidence")))
-    return redraw, np.searchsorted(bounds, whole, side="right") - 1, positions - whole
+    return redraw_groups(profile, starts), np.searchsorted(bounds, whole, side="right") - 1, positions - whole
 
 
 def _upto(residuals: FloatArray) -> FloatArray:

@@ -45,6 +45,8 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
     -----
     The mean of r = correct − confidence is unbiased for the population's mean gap.  Interval: mean ± t·sd/√n with
     n − 1 degrees of freedom, assuming independent rows; with weights se² = Σw²(r − r̄)²/(Σw)² · n_eff/(n_eff − 1).
+    With clusters, the sums Σw(r − r̄) of the clusters take the place of the rows: se² = Σ_c(Σ_{i∈c} w(r − r̄))²/(Σw)² ·
+    C/(C − 1) with t on C − 1 degrees of freedom, C = (Σw)²/Σ_c W_c², which is the number of clusters of equal weight.
     Where every row had the same outcome, the spread of r says nothing about the rate: then Wilson's interval of the
     rate, minus the mean confidence, is given.
 
@@ -56,17 +58,30 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
     """
     checked_level(level)
     value = total(profile.cell_sums("residual")) / profile.weight_sum
-    n_eff = profile.n_effective
-    if n_eff <= 1 + 1e-9:
+    units, more = _units(profile, value)
+    if units <= 1 + 1e-9:
         return Estimate(value)
     if profile.accuracy in (0.0, 1.0):
+        n_eff = profile.n_effective
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
         return Estimate(value, float(low[0]) - profile.mean_confidence, float(high[0]) - profile.mean_confidence)
     v = profile.value.astype(np.float64)
     wrong_squared = np.asarray(profile.weight_squared) - profile.positive_squared
-    spread = total(profile.positive_squared * (1 - v - value) ** 2 + wrong_squared * (v + value) ** 2)
-    half = float(special.stdtrit(n_eff - 1, (1 + level) / 2) * np.sqrt(spread * n_eff / (n_eff - 1))) / profile.weight_sum
+    spread = max(0.0, total(profile.positive_squared * (1 - v - value) ** 2 + wrong_squared * (v + value) ** 2) + more)
+    half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
     return Estimate(value, value - half, value + half)
+
+
+def _units(profile: Profile, mean: float) -> tuple[float, float]:
+    """Effective number of independent units (rows or clusters), and Σw·w'(r − mean)(r' − mean) over pairs within clusters."""
+    c = profile.clusters
+    squares = total(profile.weight_squared)
+    if c is None:
+        return profile.weight_sum**2 / squares, 0.0
+    v = profile.value.astype(np.float64)[c.cell]
+    sums = c.per_cluster(c.positive - c.weight * (v + mean))
+    own = c.positive_squared * (1 - v - mean) ** 2 + (c.weight_squared - c.positive_squared) * (v + mean) ** 2
+    return profile.weight_sum**2 / (squares + c.pairs()), total(sums**2) - total(own)
 
 
 def poisson_lower(count: float, level: float = 0.95) -> float:

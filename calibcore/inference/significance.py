@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.inference.chance import DRAWS
+from calibcore.clusters import Clusters, dependence
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
-from calibcore.profile import Profile
-from calibcore.redraw import Redraw, group_starts
+from calibcore.profile import Profile, beside_cells
+from calibcore.redraw import Cells, Redraw, cells_of, group_starts
 
 __all__ = ["Detection", "DiagnosticBins", "detect", "diagnostic_partition"]
 
@@ -157,38 +158,53 @@ def diagnostic_partition(profile: Profile) -> Partition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """Cells of all rows with what the redraw needs; arrays of shape (cells,)."""
+class _Labelled:
+    """Cells of all rows, with what came true in them; arrays of shape (cells,)."""
 
-    probability: FloatArray  # that the label is drawn from
+    cells: Cells
     event: FloatArray  # Σw of the rows whose label came true
-    weight: FloatArray
-    weight_squared: FloatArray
     views: tuple[tuple[str, FloatArray, FloatArray], ...]  # name, score of each cell, sign of its residual
 
 
-def _one_view(profile: Profile) -> _Cells:
-    value = profile.value.astype(np.float64)
-    event, weight, squared = (np.asarray(a, dtype=np.float64) for a in (profile.positive, profile.weight, profile.weight_squared))
-    return _Cells(value, event, weight, squared, ((profile.view, value, np.ones(len(value))),))
+def _one_view(profile: Profile) -> _Labelled:
+    cells = cells_of(profile)
+    ones = np.ones(len(profile))
+    return _Labelled(cells, np.asarray(profile.positive, dtype=np.float64), ((profile.view, cells.probability, ones),))
 
 
-def _two_views(predictions: Predictions) -> _Cells:
+def _two_views(predictions: Predictions) -> _Labelled:
     """Joint cells of both views of a binary model, so that redrawing a label moves both at once.
 
     The sign is +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
     """
     p, event = predictions.rows("positive")
-    parts = []
+    parts, cell = [], np.zeros(predictions.n, dtype=np.intp)
     for sign, side in ((-1.0, predictions.predicted == 0), (1.0, predictions.predicted == 1)):
         rows = np.flatnonzero(side)
         if len(rows):
             weight = None if predictions.weight is None else predictions.weight[rows]
             cells = Profile.from_rows(p[rows], event[rows], weight=weight, view="positive", task="binary", n_classes=2)
-            confidence = _cell_means(np.searchsorted(cells.value, p[rows]), predictions.confidence[rows], weight, cells)
+            where = np.searchsorted(cells.value, p[rows])
+            confidence = _cell_means(where, predictions.confidence[rows], weight, cells)
+            cell[rows] = where + sum(len(part[0]) for part in parts)
             parts.append((cells.value, confidence, np.full(len(cells), sign), cells.positive, cells.weight, cells.weight_squared))
     score, confidence, signs, right, weights, squared = (np.concatenate(a).astype(np.float64) for a in zip(*parts, strict=True))
-    return _Cells(score, right, weights, squared, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
+    joint = Cells(score, weights, squared, predictions.weight is not None, **_beside(predictions, cell, score, signs < 0))
+    return _Labelled(joint, right, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
+
+
+def _beside(predictions: Predictions, cell: IndexArray, score: FloatArray, negative: NDArray[np.bool_]) -> dict[str, Any]:
+    """Clusters and strata of joint cells.
+
+    Within a cluster, either the labels go together or whether the model is right: whichever shows the more dependence.
+    """
+    event = np.asarray(predictions.label == 1)
+    beside = beside_cells(len(score), cell, event, predictions.weight, predictions.cluster_code)
+    clusters: Clusters | None = beside.get("clusters")
+    if clusters is None:
+        return beside
+    labels, right = dependence(clusters, score), dependence(clusters, score, opposite=negative)
+    return {**beside, "opposite": negative if right > labels else None, "share": max(labels, right)}
 
 
 def _cell_means(cell: IndexArray, values: NDArray[Any], weight: FloatArray | None, cells: Profile) -> FloatArray:
@@ -215,20 +231,21 @@ def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detec
     Labels are redrawn 1,000 times from the model's own probabilities.  Two statistics per view: the Kuiper range of
     the cumulative residuals (equal scores in one step) and Q = Σ S_b²/V_b over at most ten equal-mass bins.  Each
     becomes its rank p-value among all samples; the smallest is ranked again, which accounts for having looked
-    several times.  Where 0.02 < p < 0.10, 10,000 draws decide.  Assumes independent rows; weighted groups are redrawn
-    as (Σw)²/Σw² rows.  A test at 5 % calls 5 % of calibrated models miscalibrated.
+    several times.  Where 0.02 < p < 0.10, 10,000 draws decide.  Rows count as independent, but for the rows of a cluster,
+    which are redrawn together as far as their outcomes depend on each other (`redraw_groups`).  A test at 5 % calls
+    5 % of calibrated models miscalibrated.
 
     References
     ----------
     Arrieta-Ibarra et al. (2022), arXiv:2205.09680 (cumulative differences); Bröcker & Smith (2007),
     doi:10.1175/WAF993.1 (redrawing from the forecasts).
     """
-    cells = _two_views(source) if isinstance(source, Predictions) and source.task == "binary" else _one_view(_profile_of(source))
-    partitions = {name: diagnostic_partition(_profile_of(source, name)) for name, _, _ in cells.views}
-    located = {name: partitions[name].locate(score) for name, score, _ in cells.views}
-    starts = _groups(cells, located)
-    redraw = Redraw.from_sums(*(np.add.reduceat(a, starts) for a in (cells.weight, cells.weight_squared, cells.weight * cells.probability)))
-    views = [_view(cells, v, located[v[0]], starts) for v in cells.views]
+    rows = _two_views(source) if isinstance(source, Predictions) and source.task == "binary" else _one_view(_profile_of(source))
+    partitions = {name: diagnostic_partition(_profile_of(source, name)) for name, _, _ in rows.views}
+    located = {name: partitions[name].locate(score) for name, score, _ in rows.views}
+    starts = _groups(rows, located)
+    redraw = rows.cells.redraw(starts)
+    views = [_view(rows, v, located[v[0]], starts) for v in rows.views]
     rng = np.random.default_rng(seed)
     kuiper, q, bins = _redrawn(views, redraw, DRAWS, rng)
     p_value, which = _combined([*kuiper, *q])
@@ -243,7 +260,7 @@ def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detec
     return Detection(
         p_value,
         views[shown].name,
-        float(kuiper[shown][0] / cells.weight.sum()),
+        float(kuiper[shown][0] / rows.cells.weight.sum()),
         float(q[shown][0]),
         views[shown].interval(),
         len(kuiper[0]) - 1,
@@ -255,18 +272,18 @@ def _profile_of(source: Predictions | Profile, view: str = "top_label") -> Profi
     return source if isinstance(source, Profile) else source.profile(view)
 
 
-def _groups(cells: _Cells, located: dict[str, IndexArray]) -> IndexArray:
+def _groups(rows: _Labelled, located: dict[str, IndexArray]) -> IndexArray:
     """First cell of each group; a group lies in one bin of every view and on one side of ½."""
     changes = [np.diff(index) != 0 for index in located.values()]
-    changes += [np.diff(sign) != 0 for _, _, sign in cells.views]
+    changes += [np.diff(sign) != 0 for _, _, sign in rows.views]
     cuts = np.flatnonzero(np.any(changes, axis=0)) + 1
-    return group_starts(cells.probability, cuts=cuts, step=_STEP, few=_FEW)
+    return group_starts(rows.cells.probability, cuts=cuts, step=_STEP, few=_FEW)
 
 
-def _view(cells: _Cells, view: tuple[str, FloatArray, FloatArray], located: IndexArray, starts: IndexArray) -> _View:
+def _view(rows: _Labelled, view: tuple[str, FloatArray, FloatArray], located: IndexArray, starts: IndexArray) -> _View:
     name, score, sign = view
-    side = sign[starts]
-    event, weight = np.add.reduceat(cells.event, starts), np.add.reduceat(cells.weight, starts)
+    side, cells = sign[starts], rows.cells
+    event, weight = np.add.reduceat(rows.event, starts), np.add.reduceat(cells.weight, starts)
     right = np.where(side > 0, event, weight - event)
     residual = right - np.add.reduceat(cells.weight * score, starts)
     low, high = np.minimum.reduceat(score, starts), np.maximum.reduceat(score, starts)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.apply import predictions_of
 from calibcore.io.containers import frame_tables, named, open_tables, path_tables
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Layout", "Mapping", "inspect", "inspect_bytes", "read", "read_bytes"]
 
+_NOT_JOINED = "Files of predictions and labels that belong together are not joined yet."
+
 
 def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, name: str | None = None) -> list[Predictions]:
     r"""Predictions of every model in a file.
@@ -28,7 +31,8 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
     Parameters
     ----------
     source : path, bytes, data frame, or list of paths
-        CSV, TSV, Parquet or JSON Lines, told apart by content; packed with gzip or not.  A data frame may be one of pandas
+        CSV, TSV, Parquet or JSON Lines, told apart by content; packed with gzip or not, or in a zip archive, each of whose
+        tables is read.  A data frame may be one of pandas
         or anything that speaks the Arrow C stream.  Each path of a list is read alone.
     labels : optional
         A separate source of labels; not read yet.
@@ -60,13 +64,12 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
     mapping = mapping or Mapping()
     if isinstance(source, (list, tuple)):
         return _several(source, mapping)
-    found = [p for t in _tables(source, name) for p in _read(t, mapping)]
-    return _renamed(found, name)
+    return _renamed(_read_all(_tables(source, name), mapping), name)
 
 
 def read_bytes(data: bytes, name: str, mapping: Mapping | None = None) -> list[Predictions]:
     """Predictions in a file's bytes, as an upload brings them; ``name`` is the file's name."""
-    return _renamed([p for t in open_tables(data, name) for p in _read(t, mapping or Mapping())], None)
+    return _renamed(_read_all(open_tables(data, name), mapping or Mapping()), None)
 
 
 def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
@@ -87,13 +90,12 @@ def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
     InputError
         If the file holds no table.
     """
-    tables = _tables(source, None, first_rows=True)
-    return layout_of(tables[0], mapping or Mapping())
+    return _layout_of_all(_tables(source, None, first_rows=True), mapping or Mapping())
 
 
 def inspect_bytes(data: bytes, name: str, mapping: Mapping | None = None) -> Layout:
     """How a file's bytes would be read; ``name`` is the file's name."""
-    return layout_of(open_tables(data, name, first_rows=True)[0], mapping or Mapping())
+    return _layout_of_all(open_tables(data, name, first_rows=True), mapping or Mapping())
 
 
 def _tables(source: Any, name: str | None, *, first_rows: bool = False) -> list[Table]:
@@ -118,6 +120,44 @@ def _read(table: Table, mapping: Mapping) -> list[Predictions]:
         raise named(error, table.name) from None
 
 
+def _read_all(tables: list[Table], mapping: Mapping) -> list[Predictions]:
+    """The models of all tables of a file; in an archive, tables without any predictions are passed over with a note."""
+    if len(tables) == 1:
+        return _read(tables[0], mapping)
+    found: list[list[Predictions]] = []
+    others: list[tuple[Table, InputError]] = []
+    for table in tables:
+        try:
+            found.append(_read(table, mapping))
+        except InputError as error:
+            if isinstance(error, AmbiguousLayout) or not _other_half(error):
+                raise
+            others.append((table, error))
+    halves = [error for _, error in others if "no column of labels" in str(error)]
+    if halves or not found:
+        first = (halves or [error for _, error in others])[0]
+        raise InputError(f"{first} {_NOT_JOINED}", available=first.available)
+    note = (f"Passed over in the archive, since without predictions: {listing([t.name for t, _ in others], 6)}.",) if others else ()
+    return [replace(p, notes=(*p.notes, *note)) for models in found for p in models]
+
+
+def _other_half(error: InputError) -> bool:
+    """Whether a table lacks its labels or its probabilities, so that it could belong to another one."""
+    return "no column of labels" in str(error) or "looks like a" in str(error)
+
+
+def _layout_of_all(tables: list[Table], mapping: Mapping) -> Layout:
+    """The layout of a file; of an archive's tables, the first that asks or fails, else the first that is read."""
+    layouts = [layout_of(t, mapping) for t in tables]
+    if len(layouts) == 1:
+        return layouts[0]
+    read_ones = [x for x in layouts if x.layout]
+    empty = [x for x in layouts if x.problem and "looks like a" in x.problem]
+    open_ones = [x for x in layouts if not x.layout and not (read_ones and x in empty)]
+    first = (open_ones or read_ones)[0]
+    return replace(first, models=sum(x.models for x in read_ones)) if not open_ones else first
+
+
 def _several(sources: Sequence[Any], mapping: Mapping) -> list[Predictions]:
     """Files that are each complete; one that lacks labels or probabilities would belong to another."""
     if not sources:
@@ -125,12 +165,12 @@ def _several(sources: Sequence[Any], mapping: Mapping) -> list[Predictions]:
     found: list[Predictions] = []
     for source in sources:
         try:
-            found += [p for t in _tables(source, None) for p in _read(t, mapping)]
+            found += _read_all(_tables(source, None), mapping)
         except AmbiguousLayout:
             raise
         except InputError as error:
-            if len(sources) > 1 and ("no column of labels" in str(error) or "looks like a" in str(error)):
-                raise InputError(f"{error} Files of predictions and labels that belong together are not joined yet.") from None
+            if len(sources) > 1 and _other_half(error):
+                raise InputError(f"{error} {_NOT_JOINED}") from None
             raise
     return _renamed(found, None)
 

@@ -17,6 +17,7 @@ from calibcore.io.labels import label_without_column
 from calibcore.io.mapping import Mapping
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
+from calibcore.io.times import times_of
 from calibcore.io.vocabulary import polarity, wrong_or_right
 from calibcore.predictions import Predictions
 
@@ -182,9 +183,12 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
         "groups": {g: _texts(table, g, used) for g in reading.groups},
         "ids": None if reading.id is None else _texts(table, reading.id, used),
         "cluster": _texts(table, part.mapping.cluster, used) if part.mapping.cluster else None,
-        "time": _texts(table, part.mapping.time, used) if part.mapping.time else None,
+        "time": None,
     }
     notes = (*table.notes, *reading.notes, *_left_out(rows, part, left_out), *notes, *_decimal_comma(table, unit))
+    if part.mapping.time:
+        times, about_times = times_of(table.column(part.mapping.time))
+        beside["time"], notes = times[used], (*notes, *about_times)
     weight = _weights(table, reading, ~rows.gone & part.mine)
     weight = None if weight is None else weight[used]
     if reading.form == "confidence":

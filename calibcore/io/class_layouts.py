@@ -13,7 +13,7 @@ from calibcore.io.labels import find_label, label_question, label_without_column
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.vocabulary import is_named
 
-__all__ = ["class_reading", "named_by_values", "unnamed_classes"]
+__all__ = ["class_reading", "named_by_values", "orders", "unnamed_classes"]
 
 
 def named_by_values(e: Evidence) -> Reading | None:
@@ -147,7 +147,7 @@ def _ask_sums(found: ClassSet) -> str:
 
 
 def _set_name(found: ClassSet) -> str:
-    return (found.before + found.after).strip(" _.-()") or "model"
+    return (found.before + found.after).strip(" _.-()[]") or "model"
 
 
 def _class_order(e: Evidence, label: str, found: ClassSet) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ def unnamed_classes(e: Evidence) -> Reading | None:
 def _ask_classes(e: Evidence, label: str, found: ClassSet) -> AmbiguousLayout:
     values, columns = sorted_names(list(e.values(label) or ())), list(found.columns.values())
     k = len(columns)
-    offer = _orders(values, list(found.columns)) if len(values) == k else []
+    offer = orders(values, list(found.columns)) if len(values) == k else []
     shown = f"{columns[0]} … {columns[-1]}" if k > 6 else listing(columns, 6)
     text = (
         f"The headers of the {k} probability columns ({shown}) are not values of {label!r} "
@@ -222,7 +222,7 @@ def _ask_classes(e: Evidence, label: str, found: ClassSet) -> AmbiguousLayout:
     return AmbiguousLayout([question("classes", text, offer or [",".join(found.columns)])])
 
 
-def _orders(values: list[str], endings: list[str]) -> list[str]:
+def orders(values: list[str], endings: list[str]) -> list[str]:
     """Offers for the order of classes: by initials (home, draw, away for H, D, A), else sorted, and for two the other way round."""
     initials = {v[:1].casefold(): v for v in values}
     by_initial = [initials.get(end[:1].casefold(), "") for end in endings]

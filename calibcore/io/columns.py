@@ -77,6 +77,7 @@ class Column:
     kind: Kind
     load: Callable[[], Any]
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    of: str | None = None  # the column of the file that this one was made of
 
     def _once(self, key: str, make: Callable[[], Any]) -> Any:
         if key not in self.memo:
@@ -138,6 +139,8 @@ class Table:
         False when only the first rows were read.
     rows_in_file : int or None
         None when only the first rows were read and the file does not say.
+    derived : dict of name to Column
+        Columns made of others, such as the numbers of a vector; they are never looked at unless a rule made them.
     """
 
     name: str
@@ -150,9 +153,12 @@ class Table:
     index: tuple[str, ...] = ()
     complete: bool = True
     rows_in_file: int | None = None
+    derived: dict[str, Column] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
-        """A column by name; InputError if there is none."""
+        """A column by name, of the file or derived; InputError if there is none."""
+        if name not in self.columns and name in self.derived:
+            return self.derived[name]
         if name not in self.columns:
             shown = ", ".join(list(self.columns)[:12]) + (" …" if len(self.columns) > 12 else "")
             raise InputError(f"There is no column called {name!r}. The columns are {shown}.", column=name, available=tuple(self.columns))

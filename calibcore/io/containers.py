@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from calibcore.checks import listing
 from calibcore.errors import InputError
+from calibcore.io.archives import is_zip, open_archive, passed_over
 from calibcore.io.columns import Column, Table, as_table, kind_of
 from calibcore.io.records import looks_like_records, read_records
-from calibcore.io.text import read_delimited
+from calibcore.io.text import NO_TABLE, read_delimited
+from calibcore.io.vector_layouts import with_fields
 
 __all__ = ["MAX_UNPACKED", "frame_tables", "open_tables", "path_tables"]
 
@@ -33,6 +36,7 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\x89HDF\r\n", f"is an HDF5 file, which is not read. {_SAVE}."),
     (b"SQLite format 3\x00", f"is an SQLite database, which is not read. {_SAVE}."),
 )
+_DOCUMENTS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff")  # never a table, while others of these may hold one
 _PICKLE = "is a Python pickle, which can run code when opened, so it is never loaded. Save it as CSV or Parquet and add it again."
 _SUFFIXES = {"csv": ("csv",), "tsv": ("tsv", "tab"), "parquet": ("parquet", "pq", "parq"), "json": ("json", "jsonl", "ndjson")}
 
@@ -42,7 +46,7 @@ def path_tables(path: Path, *, first_rows: bool = False) -> list[Table]:
     try:
         with path.open("rb") as file:
             data = file.read(_PREFIX + 1) if first_rows else file.read()
-            if len(data) > _PREFIX and first_rows and data.startswith((b"PAR1", b"\x1f\x8b")):
+            if len(data) > _PREFIX and first_rows and data.startswith((b"PAR1", b"\x1f\x8b", b"PK")):
                 data += file.read()
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
@@ -65,23 +69,61 @@ def open_tables(data: bytes, name: str, *, first_rows: bool = False) -> list[Tab
     Returns
     -------
     list of Table
-        One for each table; today every container holds one.
+        One for each table; only archives hold several.
 
     Raises
     ------
     InputError
         If the file is empty, no table, damaged, or of a kind that is not read.
     """
-    digest = None if first_rows else hashlib.sha256(data).hexdigest()
-    packed = data.startswith(b"\x1f\x8b")
-    content = _unpacked(data, name) if packed else data
-    cut = first_rows and len(content) > _PREFIX and not content.startswith(b"PAR1")
     try:
-        table = _table(content[:_PREFIX] if cut else content, name, complete=not cut)
+        if is_zip(data):
+            return _archive_tables(data, name, first_rows=first_rows)
+        return [_file_table(data, name, first_rows=first_rows, limit=MAX_UNPACKED)]
     except InputError as error:
         raise named(error, name) from None
+
+
+def _file_table(data: bytes, name: str, *, first_rows: bool, limit: int) -> Table:
+    """The table of a file that holds one."""
+    digest = None if first_rows else hashlib.sha256(data).hexdigest()
+    packed = data.startswith(b"\x1f\x8b")
+    content = _unpacked(data, name, limit) if packed else data
+    cut = first_rows and len(content) > _PREFIX and not content.startswith(b"PAR1")
+    table = with_fields(_table(content[:_PREFIX] if cut else content, name, complete=not cut))
     surprise = _surprise(name.lower().removesuffix(".gz"), table.format)
-    return [replace(table, sha256=digest, notes=(*table.notes, *surprise), format=table.format + (", gzip" if packed else ""))]
+    return replace(table, sha256=digest, notes=(*table.notes, *surprise), format=table.format + (", gzip" if packed else ""))
+
+
+def _archive_tables(data: bytes, name: str, *, first_rows: bool) -> list[Table]:
+    """The tables in a zip archive; what is no table is passed over with a note, a damaged table is an error."""
+    archive = open_archive(data)
+    tables, others, spent = [], list(archive.documents), 0
+    for member, content in archive.contents(MAX_UNPACKED):
+        try:
+            if content.startswith(b"\x1f\x8b"):
+                content = _unpacked(content, member, MAX_UNPACKED - spent)  # noqa: PLW2901
+                spent += len(content)
+            tables.append(_file_table(content, member, first_rows=first_rows, limit=0))
+        except InputError as error:
+            if error.rule != NO_TABLE:
+                raise named(error, f"{name}/{member}") from None
+            others.append(member)
+    if not tables:
+        raise InputError(f"The archive holds no table; it holds {listing(others, 4)}. {_SAVE}, and add that file.")
+    notes = (*passed_over(others), *_surprise(name.lower(), "zip archive"))
+    several = (f"The archive {name} holds {len(tables)} tables: {listing([t.name for t in tables], 6)}.",) if len(tables) > 1 else ()
+    names = _told_apart([t.name for t in tables])
+    return [
+        replace(t, name=f"{name}/{new}", notes=(*t.notes, *several, *notes), format=f"{t.format}, zip")
+        for t, new in zip(tables, names, strict=True)
+    ]
+
+
+def _told_apart(members: list[str]) -> list[str]:
+    """Names whose last parts differ, since these name the models: folders are made part of a name that repeats."""
+    last = [Path(m).stem for m in members]
+    return [m.replace("/", " ") if last.count(stem) > 1 else m for m, stem in zip(members, last, strict=True)]
 
 
 def named(error: InputError, name: str) -> InputError:
@@ -94,7 +136,7 @@ def named(error: InputError, name: str) -> InputError:
 
 def _table(data: bytes, name: str, *, complete: bool) -> Table:
     if not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
-        raise InputError("The file is empty.")
+        raise InputError("The file is empty.", rule=NO_TABLE)
     if data.startswith(b"PAR1"):
         return _read_parquet(data, name)
     _refuse(data, name)
@@ -105,22 +147,14 @@ def _table(data: bytes, name: str, *, complete: bool) -> Table:
 
 def _refuse(data: bytes, name: str) -> None:
     """InputError for what is known and not read."""
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        raise InputError(_zip_sentence(data))
+    if is_zip(data):
+        open_archive(data)
+        raise InputError("This is an archive inside another one. Unpack it and add the files one by one.")
     if _is_pickle(data):
-        raise InputError(f"{name} {_PICKLE}")
+        raise InputError(f"{name} {_PICKLE}", rule=NO_TABLE)
     for magic, sentence in _REFUSED:
         if data.startswith(magic) and not (magic == b"\xff\xd8\xff" and len(data) < 4):
-            raise InputError(f"{name} {sentence}")
-
-
-def _zip_sentence(data: bytes) -> str:
-    start = data[:4096] + data[-4096:]
-    if b"xl/" in start or b"[Content_Types].xml" in start:
-        return "This is an Excel workbook, which is not read yet. Save the sheet as CSV."
-    if b".npy" in start:
-        return f"This is a NumPy archive (npz), which is not read yet. {_SAVE}, with a header line."
-    return "This is a zip archive, which is not read yet. Unpack it and add the files one by one."
+            raise InputError(f"{name} {sentence}", rule=NO_TABLE if magic in _DOCUMENTS else None)
 
 
 def _is_pickle(data: bytes) -> bool:
@@ -131,7 +165,7 @@ def _is_pickle(data: bytes) -> bool:
     return old and data.rstrip().endswith(b".")
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
+def _unpacked(data: bytes, name: str, limit: int) -> bytes:
     """Gzip content, counted while it is unpacked."""
     machine = zlib.decompressobj(wbits=31)
     parts, size, rest = [], 0, data
@@ -139,7 +173,7 @@ def _unpacked(data: bytes, name: str) -> bytes:
         while rest:
             part = machine.decompress(rest, 1 << 24)
             size += len(part)
-            if size > MAX_UNPACKED:
+            if size > limit:
                 raise InputError(
                     f"{name} unpacks to more than {MAX_UNPACKED >> 30} GB, which is the "
                     "limit. Save it as Parquet, with only the columns needed."
@@ -217,7 +251,7 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
     _unique_names(arrow.column_names)
     if arrow.num_rows == 0:
         raise InputError("The data frame has no rows.")
-    return [as_table(arrow, name, format="data frame")]
+    return [with_fields(as_table(arrow, name, format="data frame"))]
 
 
 def _from_pandas(frame: Any) -> Any:

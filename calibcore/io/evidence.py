@@ -141,6 +141,15 @@ class Evidence:
         return self.predictions[0] if self.predictions else None
 
     @property
+    def predicted_twin(self) -> str | None:
+        """The free column that a predicted class is named after, with values in common: ``churned`` of ``predicted_churned``."""
+        if self.predicted is None or self.told("predicted"):
+            return None
+        key, classes = plain(self.predicted), {name_key(v) for v in self.values(self.predicted) or ()}
+        twins = [n for n in self.free if plain(n) and any(p.format(plain(n)) == key for p in _OF_ANOTHER) and self.class_like(n)]
+        return next((n for n in twins if classes & {name_key(v) for v in self.values(n) or ()}), None)
+
+    @property
     def model(self) -> str | None:
         """The column that names each row's model; a constant one is no axis."""
         told = self.told("model")

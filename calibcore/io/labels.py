@@ -55,6 +55,8 @@ def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], 
     about = [n for p in used for n in evidence.about(p)]
     if len(set(about)) == 1:
         return about[0]
+    if (twin := evidence.predicted_twin) and twin not in used and fits(twin):
+        return twin
     others = [n for n in other_labels(evidence, *used) if fits(n)]
     by_prediction = _like_prediction(evidence, others)
     if by_prediction:

@@ -18,8 +18,9 @@ from calibcore.io.mapping import Mapping
 from calibcore.io.one_column import positive_reading, single_reading
 from calibcore.io.outcomes import with_outcome
 from calibcore.io.reading import Reading, Unit
-from calibcore.io.refusals import long_form, one_hot, vectors, weka
+from calibcore.io.refusals import long_form, one_hot, weka
 from calibcore.io.unused import check_columns, unused
+from calibcore.io.vector_layouts import derive, found_vectors, told_vectors
 from calibcore.io.vocabulary import is_named
 
 __all__ = ["RULES", "Rule", "read_layout"]
@@ -55,7 +56,8 @@ def _told_classes(e: Evidence) -> Reading | None:
     for column in told.values():
         if e.column(column).kind == "nested":
             raise InputError(
-                f"Column {column!r} holds a list or a record in each cell, which is not read yet. Give one column for each class.",
+                f"Column {column!r} holds a list or a record in each cell. "
+                f"Name it alone (--prob {column}), or give one column for each class.",
                 column=column,
             )
     if len(told) == 1:
@@ -103,11 +105,12 @@ def _correct_flag(e: Evidence) -> Reading | None:
 
 RULES: tuple[Rule, ...] = (
     Rule("probabilities named by the user", "Mapping.probabilities", _told_classes),
+    Rule("vectors named by the user", "Mapping.probabilities names columns with several numbers in a cell", told_vectors),
     Rule("Weka output", "a header inst#", weka),
     Rule("one-hot labels", "0/1 columns with row sums 1 and no label", one_hot),
     Rule("long form", "a class column, an id that repeats, probabilities that add up to 1 per id", long_form),
     Rule("label + one column per class", "headers that hold the label's values", named_by_values),
-    Rule("vectors in a cell", "lists, records or bracketed numbers in one column", vectors),
+    Rule("vectors in a cell", "lists, maps, records or texts of numbers in one column, by name or by row sums of 1", found_vectors),
     Rule("several yes/no problems", "X beside X_outcome, prob_X beside X", _pairs),
     Rule("label + one column per class, unnamed", "headers 0, 1, … or a common stem; rows add up to 1", unnamed_classes),
     Rule("confidence + correct", "a flag that says right or wrong", _correct_flag),
@@ -132,6 +135,7 @@ def read_layout(table: Table, mapping: Mapping) -> tuple[Table, Reading]:
         If the file cannot be read.
     """
     mapping = mapping.settled(tuple(table.columns))
+    derive(table, mapping.columns())
     table, mapping = with_outcome(table, mapping)
     evidence = Evidence(table, mapping)
     check_columns(evidence)
@@ -171,7 +175,8 @@ def _groups(e: Evidence, used: set[str | None]) -> tuple[str, ...]:
         for name in told:
             e.column(name)
         return told
-    taken = used | {e.model, *e.index, *e.ids, *e.predictions, e.correct, e.mapping.weight or None}
+    vectors = {e.column(c).of for c in used if c}
+    taken = used | vectors | {e.model, *e.index, *e.ids, *e.predictions, e.correct, e.mapping.weight or None}
     free = [n for n in e.names if n not in taken and not is_named(n, "ignore") and not is_named(n, "time")]
     return tuple(n for n in free if _splits(e, n))
 

@@ -88,8 +88,8 @@ def _nothing(e: Evidence) -> InputError:
     nested = [n for n in e.names if e.column(n).kind == "nested"]
     if nested:
         return InputError(
-            "No column of numbers looks like a probability, and lists or records in a cell "
-            f"(column {nested[0]!r}) are not read yet. Save one column per class.",
+            "No column of numbers looks like a probability, and the lists or records in a cell "
+            f"(column {nested[0]!r}) are not one number for each class. Save one column per class.",
             column=nested[0],
         )
     return e.no_column("probability")

@@ -100,7 +100,7 @@ def _column(values: list[Any]) -> Any:
 
     types = {type(v) for v in values if v is not None}
     if types & {list, dict}:
-        return pa.array([[_clean(json.dumps(v))] if v is not None else None for v in values], type=pa.list_(pa.string()))
+        return _nested(values)
     if types <= {bool} and types:
         return pa.array(values, type=pa.bool_())
     if types == {int} and all(v is None or -(2**63) <= v < 2**63 for v in values):
@@ -108,6 +108,35 @@ def _column(values: list[Any]) -> Any:
     if types == {float} or (types == {int, float} and all(v is None or not abs(v) >= 2**53 for v in values)):
         return pa.array([None if v is None else float(v) for v in values], type=pa.float64())
     return pa.array([None if v is None else _clean(str(v)) for v in values], type=pa.string())
+
+
+def _nested(values: list[Any]) -> Any:
+    """Lists and records as such; where they differ from row to row, each as a list with its text."""
+    import pyarrow as pa
+
+    if _few_keys(values):
+        try:
+            return pa.array(values)
+        except (pa.ArrowException, OverflowError, UnicodeError):
+            pass
+    return pa.array([[_clean(json.dumps(v))] if v is not None else None for v in values], type=pa.list_(pa.string()))
+
+
+def _few_keys(values: list[Any]) -> bool:
+    """Whether records share most of their keys; every key costs a cell in each row."""
+    keys: set[str] = set()
+    most, waiting = 0, list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            keys |= value.keys()
+            most = max(most, len(value))
+            waiting.extend(value.values())
+        elif isinstance(value, list) and value and not isinstance(value[0], (int, float, str)):
+            waiting.extend(value)
+        if len(keys) > 10 * most + _MORE_KEYS:
+            return False
+    return True
 
 
 def _clean(text: str) -> str:

@@ -13,9 +13,7 @@ from calibcore.io.evidence import Evidence
 from calibcore.io.labels import named_labels
 from calibcore.io.vocabulary import is_named, plain
 
-__all__ = ["long_form", "one_hot", "vectors", "weka"]
-
-_VECTOR_NAMES = ("prob", "score", "logit", "logprob", "pred", "distribution", "resps", "cats")
+__all__ = ["long_form", "one_hot", "weka"]
 
 
 def weka(e: Evidence) -> None:
@@ -76,44 +74,3 @@ def _adds_up(e: Evidence, probability: str, key: str, kind: str) -> bool:
     _, inverse, rows = np.unique(case, return_inverse=True, return_counts=True)
     sums = np.bincount(inverse, values)
     return bool((rows > 1).mean() > 0.9 and (np.abs(sums - 1) < 0.02).mean() > 0.9)
-
-
-def vectors(e: Evidence) -> None:
-    """Several numbers in one cell."""
-    told = e.mapping.probabilities
-    if (told and not isinstance(told, str)) or e.mapping.confidence:
-        return
-    for name in [told] if isinstance(told, str) else e.names:
-        if told or any(w in plain(name) for w in _VECTOR_NAMES):
-            _refuse_vector(e, name)
-    nested = [n for n in e.names if e.column(n).kind == "nested"]
-    if nested and not told and not e.named("probability") and not e.named("confidence"):
-        raise _sentence(nested[0])
-
-
-def _refuse_vector(e: Evidence, name: str) -> None:
-    column = e.column(name)
-    if column.kind == "nested":
-        raise _sentence(name)
-    if column.kind != "text" or e.numeric(name):
-        return
-    cells = [str(c).strip() for c in column.array.slice(0, 50).to_pylist() if c]
-    if not cells or not all(c[:1] in "[({" and re.search(r"\d", c) for c in cells):
-        return
-    cut = next((i for i, c in enumerate(cells, 1) if "..." in c or "…" in c), None)
-    if cut is not None:
-        raise InputError(
-            f"Row {cut} of column {name!r}: the vector was cut with '...' when saved, so "
-            "its numbers are lost. Save all numbers, one column per class.",
-            row=cut,
-            column=name,
-        )
-    raise _sentence(name)
-
-
-def _sentence(name: str) -> InputError:
-    return InputError(
-        f"Column {name!r} holds a list or a record in each cell, which is not read "
-        "yet. Save one column per class, such as prob_cat, prob_dog.",
-        column=name,
-    )

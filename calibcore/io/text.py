@@ -13,7 +13,9 @@ from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
 
-__all__ = ["decoded", "read_delimited"]
+__all__ = ["NO_TABLE", "decoded", "read_delimited"]
+
+NO_TABLE = "the file is a table"  # the rule that pictures and letters break
 
 _SAMPLE_LINES = 20
 _SEPARATORS = (";", ",", "\t", "|")
@@ -79,7 +81,9 @@ def _text(utf8: bytes, encoding: str, *notes: str) -> Text:
     start = utf8[:_SNIFF].decode("utf-8", errors="ignore")
     controls = sum((c < " " and c not in "\t\n\r\f\v\x1b") or c == "\ufffd" for c in start[:4096])
     if b"\x00" in utf8 or controls > 0.02 * len(start[:4096]):
-        raise InputError("This is not a table of text: it holds binary data. Save the predictions as CSV, Parquet or JSON Lines.")
+        raise InputError(
+            "This is not a table of text: it holds binary data. Save the predictions as CSV, Parquet or JSON Lines.", rule=NO_TABLE
+        )
     return Text(utf8, start, encoding, notes)
 
 
@@ -101,7 +105,7 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     """
     source = decoded(data, complete=complete)
     if not source.start.strip():
-        raise InputError("The file is empty.")
+        raise InputError("The file is empty.", rule=NO_TABLE)
     separator = _separator(source.start)
     header = [h.strip() for h in next(_records(source.start, separator))]
     _check_header(header)
@@ -196,9 +200,11 @@ def _is_number(text: str) -> bool:
 def _no_table(text: str) -> InputError:
     lines = [line.strip() for line in text.splitlines() if line.strip()][: _SAMPLE_LINES + 1]
     if len(lines) > 1 and (all(_is_number(line) for line in lines[1:]) or all(re.fullmatch(r"\w{1,60}", line) for line in lines)):
-        return InputError(f"The file has only one column ({lines[0][:40]!r}). A label and a probability in each row are needed.")
+        sentence = f"The file has only one column ({lines[0][:40]!r}). A label and a probability in each row are needed."
+        return InputError(sentence, rule=NO_TABLE)
     return InputError(
-        "This is plain text, not a table: its lines have no separator in common. Save the predictions as CSV, Parquet or JSON Lines."
+        "This is plain text, not a table: its lines have no separator in common. Save the predictions as CSV, Parquet or JSON Lines.",
+        rule=NO_TABLE,
     )
 
 

@@ -32,16 +32,18 @@ def unused(e: Evidence, reading: Reading) -> tuple[str, ...]:
     InputError
         For what was said and cannot be followed in this layout.
     """
-    _columns(e.mapping, reading)
+    _columns(e, reading)
     _classes(e.mapping, reading)
     _positive(e.mapping, reading)
     _columns_are(e.mapping, reading)
     return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading), *_roles_without_effect(e.mapping))
 
 
-def _columns(mapping: Mapping, reading: Reading) -> None:
+def _columns(e: Evidence, reading: Reading) -> None:
     """Every named column must have the role that it was named for."""
+    mapping = e.mapping
     columns: set[str | None] = {c for u in reading.units for c in u.columns}
+    columns |= {e.column(c).of for u in reading.units for c in u.columns}  # vectors
     used: dict[str, set[str | None]] = {
         "label": {u.label for u in reading.units},
         "predicted": {reading.predicted},
@@ -137,5 +139,3 @@ def _repeated(e: Evidence, reading: Reading) -> Iterator[str]:
 def _roles_without_effect(mapping: Mapping) -> Iterator[str]:
     if mapping.cluster:
         yield f"Intervals treat the rows of one {mapping.cluster!r} as independent, so they are too narrow where such rows go together."
-    if mapping.time:
-        yield f"The column of times {mapping.time!r} is not used yet."

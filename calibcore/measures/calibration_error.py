@@ -167,6 +167,8 @@ def expected_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> floa
     -----
     Averaging within bins can only hide error; sampling noise adds about Σ√(2·V_b/π)/n under calibration, with
     V_b = Σp(1 − p).  A constant forecast of the base rate has an ECE near 0 and is useless: read it beside a proper score.
+    No percentile or BCa interval of it is offered: a bootstrap adds the noise a second time, and its simulated coverage under
+    calibration was 0; `debiased_squared_error` has an interval.
 
     References
     ----------

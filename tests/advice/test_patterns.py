@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibcore as cc
-from calibcore.advice.patterns import find_pattern, over_run, runs, under_run, worst_run
-from calibcore.inference.significance import detect
+from calibcore.advice.patterns import find_pattern, over_run, rows_needed, runs, under_run, worst_run
+from calibcore.inference.significance import DiagnosticBins, detect
 from calibcore.predictions import Predictions
 
 
@@ -219,3 +219,16 @@ def test_calibrated_rows_are_hardly_ever_called_crossing():
         return Predictions.from_top_label(c, rng.random(300) < c)
 
     assert found(model, "non_uniform_overconfidence", 150, 4) <= 2 / 150
+
+
+def one_bin(residual, variance, rows=400, limit=3.0):
+    one = np.ones(1)
+    return DiagnosticBins(0.6 * one, 0.9 * one, np.array([rows]), rows * one, residual * one, variance * one, 300 * one, limit, limit, rows)
+
+
+def test_rows_needed_to_name_a_range():
+    # z = −20/√100 = −2; ((3 + 0.8416)/2)² · 400 = 1,475.8, to two digits 1,500
+    assert rows_needed(one_bin(-20.0, 100.0)) == 1500
+    assert rows_needed(one_bin(20.0, 100.0)) == 1500
+    assert rows_needed(one_bin(-40.0, 100.0)) is None  # z = −4 is beyond the limit and its margin: more rows are not what is missing
+    assert rows_needed(one_bin(0.0, 100.0)) is None

@@ -44,7 +44,7 @@ def npy():
 REFUSED = {
     "pickle": (pickle.dumps({"p": [0.5]}), "is a Python pickle, which can run code when opened, so it is never loaded"),
     "old text pickle": (pickle.dumps([0.5], protocol=0), "is a Python pickle"),
-    "zip": (zipped("a.csv"), "zip archive, which is not read yet. Unpack it"),
+    "zip": (zipped("a.csv"), "The archive holds no table; it holds a.csv"),
     "workbook": (zipped("xl/workbook.xml"), "Excel workbook, which is not read yet. Save the sheet as CSV"),
     "npz": (zipped("logits.npy"), "NumPy archive"),
     "npy": (npy(), "NumPy array, which is not read yet"),

@@ -167,8 +167,8 @@ def test_one_row_is_read():
     [
         ("F07a_duplicate_header.csv", "Two columns are called p"),
         ("F07b_collision.csv", "Two columns are called p"),
-        ("F08a_vector_json.csv", "Column 'probs' holds a list or a record in each cell"),
-        ("F08b_vector_numpy.csv", "Column 'probs' holds a list or a record in each cell"),
+        ("F08a_vector_json.csv", "Column 'probs' holds 3 numbers in each cell, and nothing says which class each one stands for"),
+        ("F08b_vector_numpy.csv", "Column 'probs' holds 3 numbers in each cell, and nothing says which class each one stands for"),
         ("F08c_vector_truncated.csv", r"Row 1 of column 'probs': the vector was cut with '\.\.\.'"),
         ("F12a_zero_bytes.csv", "The file is empty"),
         ("F12b_header_only.csv", "no data rows"),

@@ -54,7 +54,6 @@ def test_refused(data, told, sentence):
         (BINARY, {"drop_label": "q"}, "No row has the label 'q', so none was left out for it (--drop-label)."),
         (FLAGGED, {"drop_label": ("q", "1")}, "No row has the label 'q', so none was left out for it (--drop-label)."),
         (BINARY, {"columns_are": "models"}, "Only column 'p' holds probabilities, so there is one model (--columns-are models)."),
-        (BINARY, {"time": "t"}, "The column of times 't' is not used yet."),
         (
             BINARY,
             {"cluster": "g"},

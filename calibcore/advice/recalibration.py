@@ -1,0 +1,342 @@
+"""What recalibration would do here: every map is judged on rows that it was not fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.advice.calibrator_file import Calibrator
+from calibcore.advice.calibrators import METHODS, Sample, method_named
+from calibcore.advice.cross_fitting import CrossFit, cross_fit, fold_of
+from calibcore.advice.held_out import Parameter, cluster_codes, differences, parameter_ranges, plain_parameters
+from calibcore.advice.refining import Refinement, Split, refinement
+from calibcore.binned import checked_level
+from calibcore.checks import rows_text
+from calibcore.errors import InputError
+from calibcore.inference.chance import ChanceRange, chance_range
+from calibcore.inference.intervals import Estimate
+from calibcore.partition import Partition
+from calibcore.predictions import Predictions
+
+__all__ = ["Parameter", "Refinement", "Remedies", "Remedy", "Scores", "Split", "confidence_only", "refinement", "remedies"]
+
+IndexArray = NDArray[np.intp]
+Status = Literal["helps", "does_not_help", "makes_it_worse", "not_tried"]
+
+_N_BINS = 15
+_MANY_CLASSES = 100
+_ROUNDING = 1e-12
+_TWO = ("temperature", "intercept", "platt", "beta", "isotonic", "venn_abers")
+_MORE = ("temperature", "intercept", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How predictions score: log loss (nats), Brier score, signed gap, and ECE beside what chance alone would show.
+
+    ``clipped`` rows had a log loss that was raised from infinity; ``ece`` is of 15 equal-width bins.
+    """
+
+    log_loss: float
+    brier: float
+    gap: float
+    clipped: int
+    ece: float
+    chance: ChanceRange
+
+    @classmethod
+    def of(cls, predictions: Predictions, view: str, seed: int) -> Scores:
+        """Of a model in a view."""
+        profile, top = predictions.profile(view), predictions.profile()
+        partition = Partition.equal_width(_N_BINS)
+        return cls(
+            top.totals.log_loss / top.weight_sum,
+            top.totals.brier / top.weight_sum,
+            profile.accuracy - profile.mean_confidence,
+            top.totals.clipped,
+            profile.bin(partition).ece,
+            chance_range(profile, partition, seed=seed),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        plain = {k: getattr(self, k) for k in ("log_loss", "brier", "gap", "clipped", "ece")}
+        return {**plain, "chance": self.chance.to_dict()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remedy:
+    """What one kind of map does to held-out rows.
+
+    Attributes
+    ----------
+    method, title : str
+    status : {"helps", "does_not_help", "makes_it_worse", "not_tried"}
+    answer : str
+        In words.
+    n_fit : int
+        Effective rows of the smallest training part.
+    after : Scores or None
+        Of the held-out predictions.
+    log_loss, brier, gap : Estimate or None
+        After − before with its interval.  Log loss has none where it was raised from infinity.
+    parameters : dict of name to Parameter
+        None for maps of many steps.
+    calibrator : Calibrator or None
+        Fitted on all rows; its own scores on these rows would flatter it.
+    notes : tuple of str
+    """
+
+    method: str
+    title: str
+    status: Status
+    answer: str
+    n_fit: int
+    after: Scores | None = None
+    log_loss: Estimate | None = None
+    brier: Estimate | None = None
+    gap: Estimate | None = None
+    parameters: dict[str, Parameter] | None = None
+    calibrator: Calibrator | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without the calibrator."""
+        plain = {k: getattr(self, k) for k in ("method", "title", "status", "answer", "n_fit")}
+        results = {k: _plain(getattr(self, k)) for k in ("after", "log_loss", "brier", "gap")}
+        return {**plain, **results, "parameters": plain_parameters(self.parameters), "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remedies:
+    """What each kind of map would do to a model, judged on held-out rows.
+
+    Attributes
+    ----------
+    model, view : str
+    n, folds, seed : int
+    level : float
+    clusters : int or None
+        Clusters that were kept whole.
+    before : Scores
+    tried : tuple of Remedy
+        In the order asked for; those that could not be fitted are there too.
+    notes : tuple of str
+    """
+
+    model: str
+    view: str
+    n: int
+    folds: int
+    seed: int
+    level: float
+    clusters: int | None
+    before: Scores
+    tried: tuple[Remedy, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> Remedy | None:
+        """Of those that help, the one of lowest held-out log loss; None if none helps."""
+        helping = [(r.after.log_loss, i) for i, r in enumerate(self.tried) if r.status == "helps" and r.after is not None]
+        return self.tried[min(helping)[1]] if helping else None
+
+    @property
+    def answer(self) -> str:
+        """In one sentence."""
+        if self.best is not None:
+            return self.best.answer
+        if all(r.status == "not_tried" for r in self.tried):
+            return "No recalibration could be tried on these rows."
+        return "No recalibration that was tried helps here."
+
+    def __getitem__(self, method: str) -> Remedy:
+        for remedy in self.tried:
+            if remedy.method == method:
+                return remedy
+        names = tuple(r.method for r in self.tried)
+        raise InputError(f"{method!r} was not tried; there are {', '.join(names)}.", value=method, available=names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        plain = {k: getattr(self, k) for k in ("model", "view", "n", "folds", "seed", "level", "clusters", "answer")}
+        best = None if self.best is None else self.best.method
+        tried = [r.to_dict() for r in self.tried]
+        return {**plain, "best": best, "before": self.before.to_dict(), "tried": tried, "notes": list(self.notes)}
+
+
+def remedies(
+    predictions: Predictions,
+    *,
+    methods: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    view: str = "top_label",
+) -> Remedies:
+    """Try recalibrations, each judged on rows that it was not fitted on.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    methods : sequence of str, optional
+        Names in `calibcore.advice.calibrators.METHODS`.  By default for two classes, and for confidences alone:
+        temperature, intercept, platt, beta, isotonic, venn_abers; for more classes: temperature, intercept, vector (up
+        to 100 classes).
+    folds, seed : int
+        As in `fold_of`: stratified by label, and clusters stay whole.
+    level : float
+        Of the intervals.
+    view : str
+        Of the gap and the ECE.  Log loss and Brier score are the model's own in every view.
+
+    Returns
+    -------
+    Remedies
+
+    Raises
+    ------
+    InputError
+        For an unknown method or view, or fewer rows (clusters) than folds.
+
+    Notes
+    -----
+    Each row is scored by a map fitted on the other folds.  Differences are paired, row by row: mean ± t·se, with
+    cluster sums where there are clusters.  "Helps" means that the interval of the difference in log loss lies below 0,
+    or that of the Brier score where a log loss was raised from infinity.
+
+    What the intervals leave out: the folds share training rows, so the variation of the fit itself is slightly
+    underestimated; and the best of several maps is chosen on the scores that are shown for it, which flatters it a
+    little.  Every row is used; nothing is sampled.
+
+    References
+    ----------
+    Stone (1974), doi:10.1111/j.2517-6161.1974.tb00994.x, and the papers named in `Calibrator`.
+
+    Examples
+    --------
+    200 rows at 0.1 of which 40 happened, 200 at 0.9 of which 160 did:
+
+    >>> y = [1] * 40 + [0] * 160 + [1] * 160 + [0] * 40
+    >>> found = remedies(Predictions.from_arrays(y, [0.1] * 200 + [0.9] * 200), methods=["temperature"])
+    >>> found.best.title
+    'temperature scaling'
+    >>> found.best.calibrator.parameters["temperature"].round(6).tolist()  # ln 9/ln 4
+    [1.584963]
+    """
+    checked_level(level)
+    k = Sample.of(predictions).matrix.shape[1]
+    names = tuple(methods) if methods is not None else (_TWO if k == 2 else _MORE)
+    for name in names:
+        method_named(name, k)
+    fold = fold_of(predictions, folds=folds, seed=seed)
+    before = Scores.of(predictions, view, seed)
+    judge = _Judge(predictions, fold, level, view, seed, _least_fitted(predictions, fold))
+    too_many = methods is None and k > _MANY_CLASSES
+    tried = tuple(_skipped(name, k) if too_many and name != "temperature" else judge.remedy(name) for name in names)
+    clusters = None if predictions.cluster is None else int(cluster_codes(predictions).max()) + 1
+    notes = ("For maps of one probability, such as isotonic regression, judge the confidence alone: remedies(confidence_only(model)).",)
+    return Remedies(
+        predictions.name, view, predictions.n, int(folds), seed, level, clusters, before, tried, notes if k > 2 and methods is None else ()
+    )
+
+
+def _least_fitted(predictions: Predictions, fold: IndexArray) -> int:
+    """Effective rows of the smallest training part."""
+    weight = np.ones(predictions.n) if predictions.weight is None else predictions.weight
+    sums, squares = (np.bincount(fold, weights=w) for w in (weight, weight**2))
+    return round(float(np.min((sums.sum() - sums) ** 2 / (squares.sum() - squares))))
+
+
+def _skipped(name: str, k: int) -> Remedy:
+    title = METHODS[name].title
+    return Remedy(name, title, "not_tried", f"{_sentence(title)} was not tried on {k:,} classes, which takes long; ask for it by name.", 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judge:
+    """Compares held-out predictions with the model's own."""
+
+    predictions: Predictions
+    fold: IndexArray
+    level: float
+    view: str
+    seed: int
+    n_fit: int
+
+    def remedy(self, name: str) -> Remedy:
+        """Fit, map the held-out rows and compare."""
+        kind = METHODS[name]
+        n_fit = self.n_fit
+        if n_fit < kind.least:
+            answer = f"{_sentence(kind.title)} needs about {rows_text(kind.least)} to fit; there are {n_fit:,}."
+            return Remedy(name, kind.title, "not_tried", answer, n_fit)
+        try:
+            calibrator = Calibrator.fit(self.predictions, name)
+            fit = cross_fit(self.predictions, name, fold=self.fold, start=dict(calibrator.parameters))
+        except InputError as error:
+            return Remedy(name, kind.title, "not_tried", f"{_sentence(kind.title)} cannot be fitted here. {error}", n_fit)
+        return self._judged(fit, calibrator)
+
+    def _judged(self, fit: CrossFit, calibrator: Calibrator) -> Remedy:
+        after = Scores.of(fit.predictions, self.view, self.seed)
+        log_loss, brier, gap = differences(self.predictions, fit.predictions, view=self.view, level=self.level)
+        status, answer = _answer(fit.method.title, log_loss, brier, after.clipped)
+        return Remedy(
+            fit.method.name,
+            fit.method.title,
+            status,
+            answer,
+            fit.n_fit,
+            after,
+            log_loss,
+            brier,
+            gap,
+            parameter_ranges(fit, calibrator),
+            calibrator,
+            calibrator.notes,
+        )
+
+
+def _answer(title: str, log_loss: Estimate, brier: Estimate, clipped: int) -> tuple[Status, str]:
+    what, judged = ("log loss", log_loss) if log_loss.low is not None else ("Brier score", brier)
+    if judged.low is None or judged.high is None:
+        return "not_tried", f"{_sentence(title)} cannot be judged on so few rows."
+    numbers = f"{what} {_interval_text(judged)}"
+    tail = f"; {rows_text(clipped)} got a probability of 0 for what happened" if clipped else ""
+    if judged.high < -_ROUNDING:
+        return "helps", f"{_sentence(title)} helps: {numbers}{tail}."
+    if judged.low > _ROUNDING:
+        return "makes_it_worse", f"{_sentence(title)} makes it worse: {numbers}{tail}."
+    return "does_not_help", f"{_sentence(title)} does not help here: {numbers}{tail}."
+
+
+def _sentence(title: str) -> str:
+    return title[0].upper() + title[1:]
+
+
+def _interval_text(estimate: Estimate) -> str:
+    """Such as "+0.004 (−0.002 to 0.010)": two significant digits of the half-width, at least three decimals."""
+    assert estimate.low is not None
+    assert estimate.high is not None
+    half = max((estimate.high - estimate.low) / 2, abs(estimate.value) / 10)
+    decimals = 3 if half <= 0 else int(np.clip(1 - np.floor(np.log10(half)), 3, 6))
+    value, low, high = (round(v, decimals) + 0.0 for v in (estimate.value, estimate.low, estimate.high))
+    return f"{value:+.{decimals}f} ({low:.{decimals}f} to {high:.{decimals}f})".replace("-", "−")
+
+
+def confidence_only(predictions: Predictions) -> Predictions:
+    """The same model seen through its confidence in the predicted class alone, as `Predictions.from_top_label` holds it.
+
+    Maps of one probability can then be tried on a model of three or more classes: they repair the confidence, and the
+    predicted class stays as it is.
+    """
+    return replace(predictions, task="top_label", probabilities=None, n_tied=0, _memo={})
+
+
+def _plain(result: Any) -> Any:
+    return None if result is None else result.to_dict()

@@ -1,0 +1,301 @@
+"""Calibration by group: every statistic for each value of a column, with intervals and p-values that know how many were looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibcore.binned import checked_level
+from calibcore.checks import listing
+from calibcore.errors import InputError
+from calibcore.inference.chance import ChanceRange
+from calibcore.inference.intervals import Estimate
+from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_level, holm
+from calibcore.inference.slices import (
+    MINIMUM,
+    Judgement,
+    checked_minimum,
+    cluster_notes,
+    enough,
+    judge,
+    levels_of,
+    number,
+    usual_partition,
+)
+from calibcore.partition import Partition
+from calibcore.predictions import Predictions
+from calibcore.profile import Profile
+from calibcore.summation import total
+
+__all__ = ["MAX_GROUPS", "Group", "Groups", "by_group", "each_group"]
+
+MAX_GROUPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group; what needs a judgement is None where it has too few rows.
+
+    Attributes
+    ----------
+    name : str
+        "(missing)" where the column is empty.
+    n : int
+    n_effective : float
+        (Σw)²/Σw²; n without weights.
+    judged : bool
+        Whether it has at least the minimum of (effective) rows.
+    accuracy, mean_confidence : float
+        In the positive and class views the share of events and the mean probability.
+    gap : Estimate
+        Accuracy − mean confidence, with its simultaneous interval.
+    ece : float
+        In the given bins.
+    chance : ChanceRange or None
+        ECE that a calibrated model with these confidences shows in this group.
+    p_value : float or None
+        Of `detect` on the group's rows, not adjusted.
+    shown_in : str or None
+        The view that shows it most.
+    p_holm, p_list : float or None
+        Adjusted by Holm ("is any group miscalibrated?") and by Benjamini and Hochberg ("which ones?").
+    visible_gap : float or None
+        The smallest gap that the interval would have shown in four samples of five.
+    """
+
+    name: str
+    n: int
+    n_effective: float
+    judged: bool
+    accuracy: float
+    mean_confidence: float
+    gap: Estimate
+    ece: float
+    chance: ChanceRange | None = None
+    p_value: float | None = None
+    shown_in: str | None = None
+    p_holm: float | None = None
+    p_list: float | None = None
+    visible_gap: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        plain = {k: getattr(self, k) for k in ("name", "n", "n_effective", "judged", "accuracy", "mean_confidence", "ece", "shown_in")}
+        numbers = {k: number(getattr(self, k)) for k in ("p_value", "p_holm", "p_list", "visible_gap")}
+        return {**plain, "gap": self.gap.to_dict(), "chance": None if self.chance is None else self.chance.to_dict(), **numbers}
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Outcome of `by_group`.
+
+    Attributes
+    ----------
+    column, view : str
+    level : float
+        At which all intervals hold at once.
+    minimum : int
+    groups : tuple of Group
+        Numbers by size, then names by the alphabet, then "(missing)".
+    notes : tuple of str
+        What is doubtful, one sentence each.
+    """
+
+    column: str
+    view: str
+    level: float
+    minimum: int
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Group, ...]:
+        """The groups with enough rows."""
+        return tuple(g for g in self.groups if g.judged)
+
+    @property
+    def each_level(self) -> float:
+        """Level of each single interval."""
+        return bonferroni_level(self.level, max(1, len(self.judged)))
+
+    @property
+    def p_value(self) -> float | None:
+        """Of "no group is miscalibrated": the smallest Holm-adjusted p-value; None if no group was judged."""
+        return min((g.p_holm for g in self.judged if g.p_holm is not None), default=None)
+
+    @property
+    def text(self) -> str:
+        """What was looked at and what was found, in a few sentences."""
+        looked = f"{len(self.groups)} {'group' if len(self.groups) == 1 else 'groups'} looked at"
+        few = len(self.groups) - len(self.judged)
+        if few:
+            looked += f", {few} of them with fewer than {self.minimum:,} rows and not judged"
+        if self.p_value is None:
+            return f"{looked}."
+        adjusted = "; intervals are Bonferroni-adjusted" if len(self.judged) > 1 else ""
+        return f"{looked}{adjusted}. {self._found()}"
+
+    def _found(self) -> str:
+        shown = sorted((g for g in self.judged if g.p_holm is not None and g.p_holm <= 0.05), key=lambda g: (g.p_holm, g.name))
+        if shown:
+            names = listing([repr(g.name) for g in shown], 5)
+            return f"Outcomes do not fit the probabilities in {names} (smallest Holm-adjusted p = {self.p_value:.2g})."
+        return f"No group shows miscalibration (smallest Holm-adjusted p = {self.p_value:.2g}), which does not show that there is none."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "column": self.column,
+            "view": self.view,
+            "level": self.level,
+            "each_level": self.each_level,
+            "minimum": self.minimum,
+            "p_value": self.p_value,
+            "text": self.text,
+            "notes": list(self.notes),
+            "groups": [g.to_dict() for g in self.groups],
+        }
+
+
+def by_group(  # noqa: PLR0913 - how groups are looked at
+    predictions: Predictions,
+    column: str,
+    *,
+    view: str = "top_label",
+    partition: Partition | None = None,
+    level: float = 0.95,
+    minimum: int = MINIMUM,
+    seed: int = 0,
+) -> Groups:
+    """Calibration of each group of rows, for instance each hospital or each age band.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    column : str
+        One of ``predictions.groups``.
+    view : str
+        Of accuracy, confidence, gap and ECE.
+    partition : Partition, optional
+        Bins of the ECE, the same for every group; 15 of equal width by default.
+    level : float
+        At which all intervals hold at once.
+    minimum : int
+        Groups with fewer (effective) rows are listed, not judged.
+    seed : int
+        Of the chance range.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    InputError
+        If there is no such column or it has more than 50 different values, the model does not have the view, or a
+        number is out of range.
+
+    Notes
+    -----
+    Groups must be chosen before the outcomes are looked at.  Groups chosen after looking need rows of their own: neither
+    the intervals nor the p-values know about groups that were tried and left out.
+
+    Intervals are those of one sample at level 1 − (1 − level)/m for m judged groups (Bonferroni), so all of them hold at
+    once.  p-values are those of `detect` on the group's rows: a binary model is tested in the confidence and in the
+    positive view at once; a class view is tested alone.  They rest on 1,000 redraws, so none is below 1/1001.  Assumes
+    independent rows; with a cluster column the intervals use cluster sums, the p-values do not.  A calibrated model has
+    calibrated groups only if it knows the group or the group does not matter: a gap in a group can exist with no gap
+    overall.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6, 65–70; Benjamini & Hochberg (1995),
+    doi:10.1111/j.2517-6161.1995.tb02031.x; Hébert-Johnson, Kim, Reingold & Rothblum (2018), arXiv:1711.08513
+    (calibration in every group of a family).
+
+    Examples
+    --------
+    >>> site = ["a"] * 60 + ["b"] * 60 + ["c"]
+    >>> correct = ([1] * 48 + [0] * 12) + ([1] * 30 + [0] * 30) + [1]
+    >>> found = by_group(Predictions.from_top_label([0.8] * 121, correct, groups={"site": site}), "site")
+    >>> [(g.name, round(g.gap.value, 12), g.judged) for g in found.groups]
+    [('a', 0.0, True), ('b', -0.3, True), ('c', 0.2, False)]
+    >>> print(found.text)
+    3 groups looked at, 1 of them with fewer than 50 rows and not judged; intervals are Bonferroni-adjusted. \
+Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = 0.002).
+    """
+    minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition)
+    parts = _parts(predictions, column)
+    judged = [enough(part.profile(view), minimum) for _, part in parts]
+    each = bonferroni_level(level, max(1, sum(judged)))
+    found = [judge(part, view, bins, level=each, seed=seed) if good else None for (_, part), good in zip(parts, judged, strict=True)]
+    p_values = [None if f is None else f.p_value for f in found]
+    adjusted = zip(holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
+    groups = [_group(name, part.profile(view), bins, f, p) for (name, part), f, p in zip(parts, found, adjusted, strict=True)]
+    return Groups(column, view, level, minimum, tuple(groups), cluster_notes(predictions, "p-values"))
+
+
+def each_group(
+    predictions: Predictions, column: str, statistic: Callable[[Predictions], float], *, minimum: int = MINIMUM
+) -> dict[str, float | None]:
+    """Any statistic of each group.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    column : str
+        One of ``predictions.groups``.
+    statistic : callable
+        Takes the `Predictions` of one group and gives a number.
+    minimum : int
+        Groups with fewer (effective) rows give None.
+
+    Returns
+    -------
+    dict of group name to number or None
+        Not adjusted for the number of groups.
+
+    Raises
+    ------
+    InputError
+        If there is no such column or it has more than 50 different values.
+
+    Examples
+    --------
+    >>> p = Predictions.from_top_label([0.9, 0.6, 0.7], [1, 1, 0], groups={"site": ["a", "a", "b"]})
+    >>> each_group(p, "site", lambda rows: rows.profile().accuracy, minimum=2)
+    {'a': 1.0, 'b': None}
+    """
+    minimum = checked_minimum(minimum)
+    # rows and weights are the same in every view, so the view does not matter for the size of a group
+    return {name: float(statistic(part)) if enough(part.profile(), minimum) else None for name, part in _parts(predictions, column)}
+
+
+def _parts(predictions: Predictions, column: str) -> list[tuple[str, Predictions]]:
+    """The rows of each value of a column."""
+    if column not in predictions.groups:
+        have = f"it has {listing(list(predictions.groups), 10)}" if predictions.groups else "it has none; name one with groups (--group)"
+        raise InputError(f"{predictions.name} has no group column {column!r}; {have}.", column=column, available=tuple(predictions.groups))
+    names, code = levels_of(predictions.groups[column])
+    if len(names) > MAX_GROUPS:
+        raise InputError(
+            f"Column {column!r} has {len(names):,} different values; at most {MAX_GROUPS} groups are looked at. "
+            "Join values into fewer groups, or choose a coarser column.",
+            column=column,
+            value=len(names),
+        )
+    return [(name, predictions.take(np.flatnonzero(code == i))) for i, name in enumerate(names)]
+
+
+def _group(name: str, profile: Profile, bins: Partition, found: Judgement | None, adjusted: tuple[float, float]) -> Group:
+    gap = Estimate(total(profile.cell_sums("residual")) / profile.weight_sum) if found is None else found.gap
+    listed = Group(
+        name, profile.n, profile.n_effective, found is not None, profile.accuracy, profile.mean_confidence, gap, profile.bin(bins).ece
+    )
+    if found is None:
+        return listed
+    judgement = {k: getattr(found, k) for k in ("chance", "p_value", "shown_in", "visible_gap")}
+    return replace(listed, **judgement, p_holm=adjusted[0], p_list=adjusted[1])

@@ -1,0 +1,186 @@
+"""Logistic recalibration of a profile by Newton's method, and the variance of sums over weighted and clustered rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibcore.binned import checked_level
+from calibcore.clusters import sums_at
+from calibcore.profile import Profile
+from calibcore.summation import total
+
+__all__ = ["ROUNDING", "Coefficient", "Fit", "Logits", "between_clusters", "newton", "outside_clusters"]
+
+FloatArray = NDArray[np.float64]
+
+ROUNDING = 1e-12
+_STEPS = 100  # of Newton's method; a handful is usual
+_LONGEST = 1e4  # step; logits of doubles lie within ±745
+_CLOSE = 1e-16  # squared length of the last step, in standard errors
+
+
+def outside_clusters(profile: Profile) -> tuple[FloatArray, FloatArray]:
+    """Σw², and Σw² of the events, over the rows of each cell that are in no cluster; two arrays of shape (cells,)."""
+    found = [getattr(profile, q) - sums_at(profile.clusters, q, len(profile)) for q in ("weight_squared", "positive_squared")]
+    return np.maximum(found[0], 0.0), np.maximum(found[1], 0.0)
+
+
+def between_clusters(profile: Profile, fitted: FloatArray, columns: tuple[FloatArray, ...]) -> FloatArray:
+    """Σ over clusters of uu'/(Σw)², u = Σ w(event − fitted)·column, times G/(G − 1) of G clusters; zeros without clusters."""
+    c = profile.clusters
+    if c is None:
+        return np.zeros((len(columns), len(columns)))
+    residual = (c.positive - c.weight * fitted[c.cell]) / profile.weight_sum
+    u = np.array([c.per_cluster(residual * x[c.cell]) for x in columns])
+    many = profile.n_clusters
+    return np.asarray(u @ u.T * (many / max(many - 1, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient on the logit scale with its standard error; both None where no finite one exists."""
+
+    value: float | None
+    error: float | None
+
+    def interval(self, level: float = 0.95) -> tuple[float | None, float | None]:
+        """Wald interval, value ± z·error."""
+        checked_level(level)
+        if self.value is None or self.error is None:
+            return None, None
+        half = float(special.ndtri((1 + level) / 2)) * self.error
+        return self.value - half, self.value + half
+
+    def to_dict(self, level: float = 0.95) -> dict[str, float | None]:
+        """As plain data."""
+        low, high = self.interval(level)
+        return {"value": self.value, "low": low, "high": high}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logits:
+    """Cells of a profile with a finite logit; arrays of shape (those cells,).
+
+    Attributes
+    ----------
+    profile : Profile
+    finite : array of shape (cells,), bool
+    logit : array
+    weight, event : array
+        Σw and Σw·event, divided by the profile's Σw.
+    squared : array
+        Σw² of the rows outside clusters, divided by (Σw)².
+    infinite : int
+        Rows with a probability of exactly 0 or 1.
+    wrong : bool
+        Whether one of those was wrong.
+    n_effective : float
+        Such that n_effective × the log-likelihood per unit of weight has the usual χ² distribution.
+    """
+
+    profile: Profile
+    finite: NDArray[np.bool_]
+    logit: FloatArray
+    weight: FloatArray
+    event: FloatArray
+    squared: FloatArray
+    infinite: int
+    wrong: bool
+    n_effective: float
+
+    @classmethod
+    def of(cls, profile: Profile) -> Logits:
+        """The finite logits of a profile."""
+        value = profile.value.astype(np.float64)
+        whole = profile.weight_sum
+        weight, residual = np.asarray(profile.weight) / whole, profile.cell_sums("residual") / whole
+        finite = (value > 0) & (value < 1)
+        wrong = bool(np.any(np.abs(residual[~finite]) > ROUNDING * weight[~finite]))
+        squared = (outside_clusters(profile)[0] / whole**2)[finite]
+        share, share_squared = total(weight[finite]), total(np.asarray(profile.weight_squared)[finite] / whole**2)
+        alone = whole**2 / total(profile.weight_squared)
+        rows = share / share_squared * (profile.n_effective / alone) if share_squared > 0 else 0.0
+        event = np.asarray(profile.positive)[finite] / whole
+        infinite = int(profile.count[~finite].sum())
+        return cls(profile, finite, special.logit(value[finite]), weight[finite], event, squared, infinite, wrong, rows)
+
+    @property
+    def rate(self) -> float:
+        """Share of events."""
+        return total(self.event) / total(self.weight)
+
+    @property
+    def overlap(self) -> bool:
+        """Whether events lie below others and others below events, so that a line has a best slope."""
+        events = self.logit[self.event > ROUNDING * self.weight]
+        others = self.logit[self.weight - self.event > ROUNDING * self.weight]
+        return len(events) > 0 and len(others) > 0 and bool(events[0] < others[-1] and others[0] < events[-1])
+
+    def likelihood(self, eta: FloatArray) -> tuple[float, FloatArray]:
+        """Log-likelihood per unit of weight at the linear predictor, and the fitted probabilities."""
+        small = np.exp(-np.abs(eta))
+        fitted = np.where(eta > 0, 1.0, small) / (1 + small)
+        parts = self.event * eta - self.weight * (np.maximum(eta, 0) + np.log1p(small))
+        return float(np.sum(parts)), fitted
+
+    def everywhere(self, inside: FloatArray, outside: FloatArray) -> FloatArray:
+        """An array of shape (cells,) from its values at the finite logits and at the others."""
+        whole = outside.copy()
+        whole[self.finite] = inside
+        return whole
+
+    def covariance(self, fitted: FloatArray, columns: tuple[FloatArray, ...]) -> FloatArray:
+        """A⁻¹BA⁻¹ with A = Σwμ(1 − μ)xx' and B = Σw²μ(1 − μ)xx' outside clusters plus Σuu' of clusters."""
+        spread = fitted * (1 - fitted)
+        inverse = np.linalg.inv(_cross(self.weight * spread, columns))
+        middle = _cross(self.squared * spread, columns)
+        if self.profile.clusters is not None:
+            value = self.profile.value.astype(np.float64)
+            wide = tuple(self.everywhere(c, np.zeros(len(value))) for c in columns)
+            middle = middle + between_clusters(self.profile, self.everywhere(fitted, value), wide)
+        return np.asarray(inverse @ middle @ inverse)
+
+
+class Fit(NamedTuple):
+    """Coefficients, their covariance and the log-likelihood per unit of weight."""
+
+    at: FloatArray
+    covariance: FloatArray
+    likelihood: float
+
+
+def newton(rows: Logits, columns: tuple[FloatArray, ...], start: FloatArray) -> Fit | None:
+    """Largest likelihood of logit + Σ b·column; None where Newton's method with step halving does not get there."""
+
+    def predictor(b: FloatArray) -> FloatArray:
+        return np.asarray(rows.logit + sum(x * c for x, c in zip(b, columns, strict=True)))
+
+    at = start
+    best, fitted = rows.likelihood(predictor(at))
+    for _ in range(_STEPS):
+        score = np.array([np.sum((rows.event - rows.weight * fitted) * c) for c in columns])
+        try:
+            step = np.linalg.solve(_cross(rows.weight * fitted * (1 - fitted), columns), score)
+            if score @ step * rows.n_effective <= _CLOSE:
+                return Fit(at + step, rows.covariance(fitted, columns), best)
+        except np.linalg.LinAlgError:
+            return None
+        if not np.all(np.isfinite(step)):
+            return None
+        step = step * min(1.0, _LONGEST / float(np.max(np.abs(step))))
+        reached, tried = rows.likelihood(predictor(at + step))
+        while not reached >= best - 1e-14 * max(1.0, abs(best)) and np.max(np.abs(step)) > ROUNDING:
+            step = step / 2
+            reached, tried = rows.likelihood(predictor(at + step))
+        at, best, fitted = at + step, reached, tried
+    return None
+
+
+def _cross(weight: FloatArray, columns: tuple[FloatArray, ...]) -> FloatArray:
+    """Σ weight·x·x'."""
+    return np.array([[np.sum(weight * a * b) for b in columns] for a in columns])

@@ -1,0 +1,310 @@
+"""What a score is made of: miscalibration, discrimination and uncertainty (CORP); and skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibcore.checks import complement
+from calibcore.errors import InputError
+from calibcore.measures.arrays import view_profile
+from calibcore.measures.isotonic import IsotonicCurve, cell_groups, isotonic
+from calibcore.measures.murphy import MurphyDecomposition, murphy, murphy_decomposition, view_brier
+from calibcore.profile import CLIP, Profile
+from calibcore.summation import total
+
+__all__ = [
+    "CorpDecomposition",
+    "LogDecomposition",
+    "MurphyDecomposition",
+    "SkillScores",
+    "corp",
+    "corp_decomposition",
+    "murphy",
+    "murphy_decomposition",
+    "skill",
+    "skill_scores",
+]
+
+FloatArray = NDArray[np.float64]
+
+DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class LogDecomposition:
+    """Log loss in nats as mcb − dsc + unc.
+
+    Attributes
+    ----------
+    score, mcb, dsc, unc : float
+        See `CorpDecomposition`.
+    clipped : int, optional
+        Rows whose probability of what happened was below 2⁻⁵² and was raised to it; without that, ``score`` and ``mcb``
+        would be infinite, or nearly.
+    infinite : int, optional
+        Those of them where it was exactly 0, so that the log loss is infinite.
+
+    Notes
+    -----
+    The counts are None where weighted rows of one confidence are right and wrong, and the cells do not say how many.
+    """
+
+    score: float
+    mcb: float
+    dsc: float
+    unc: float
+    clipped: int | None
+    infinite: int | None
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """As plain data."""
+        return {"score": self.score, "mcb": self.mcb, "dsc": self.dsc, "unc": self.unc, "clipped": self.clipped}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpDecomposition:
+    """Brier score of a view as mcb − dsc + unc.
+
+    Attributes
+    ----------
+    score : float
+        Mean squared difference between the view's probability and its event.
+    mcb : float
+        Miscalibration: what the score would gain if the probabilities were replaced by the CORP curve; 0 or more.
+    dsc : float
+        Discrimination: what the curve gains over predicting the base rate for all rows; 0 or more, high is good.
+    unc : float
+        Uncertainty: the score of the base rate, which no model can change.
+    log : LogDecomposition
+        The same for the log loss.
+    curve : IsotonicCurve
+    scale : str
+        What the score is of, and between which numbers it lies.
+    """
+
+    score: float
+    mcb: float
+    dsc: float
+    unc: float
+    log: LogDecomposition
+    curve: IsotonicCurve
+    scale: str
+    profile: Profile = field(repr=False)
+
+    def mcb_p_value(self, *, draws: int = DRAWS, seed: int = 0) -> float:
+        """Probability that a calibrated model with these confidences shows a Brier miscalibration as large as this.
+
+        Parameters
+        ----------
+        draws : int
+        seed : int
+
+        Returns
+        -------
+        float
+            (1 + number of redrawn values at least as large as the observed)/(draws + 1).
+
+        Notes
+        -----
+        Labels are redrawn as Bernoulli(p) and the curve is fitted anew.  Beyond 1,024 distinct confidences both the
+        observed and the redrawn value are those of groups of neighbouring cells (at most 0.001 wide), so the cost does not
+        depend on the number of rows.  Assumes independent rows; a weighted group is redrawn as (Σw)²/Σw² equal rows.
+        """
+        if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 1:
+            raise InputError(f"The number of draws must be a whole number from 1 up, got {draws!r}.", value=draws)
+        groups = cell_groups(self.profile)
+        share = groups.positive / groups.weight
+        observed = float(groups.miscalibration(share, groups.fit(share)))
+        drawn = [groups.miscalibration(s, f) for s, f in groups.refits(groups.value, int(draws), seed)]
+        beyond = int(np.count_nonzero(np.concatenate(drawn) >= observed - 1e-12))
+        return (1 + beyond) / (int(draws) + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        parts = {"score": self.score, "mcb": self.mcb, "dsc": self.dsc, "unc": self.unc}
+        return {**parts, "scale": self.scale, "log_loss": self.log.to_dict()}
+
+
+def corp_decomposition(
+    y_true: Any, y_prob: Any, *, view: str | None = None, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> CorpDecomposition:
+    """Score = miscalibration − discrimination + uncertainty, by the CORP curve, for the Brier score and the log loss.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, as in `Predictions.from_arrays`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(positive), or one column a class.
+    view : str, optional
+        ``"top_label"``, ``"positive"`` or ``"class:<name>"``; by default positive for (n,), top_label for (n, K).
+    classes : sequence, optional
+        Class names in column order.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    CorpDecomposition
+        With ``score``, ``mcb``, ``dsc``, ``unc``, the same in ``log``, the ``curve``, and ``mcb_p_value()``.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used.
+
+    Notes
+    -----
+    With S the mean score, c the never-falling curve of `isotonic` and ȳ the base rate: MCB = S(p) − S(c(p)),
+    DSC = S(ȳ) − S(c(p)), UNC = S(ȳ).  The curve is fitted to the same rows, so MCB is above 0 also for a calibrated model
+    and shrinks as rows are added; `CorpDecomposition.mcb_p_value` tells whether it is more than that.
+
+    The score is that of the view, on a scale from 0 to 1.  In the top-label view of three or more classes it is the
+    score of the *confidence* for the event "the predicted class is right", **not** the multiclass Brier score, which sums
+    over classes; ``scale`` says so.
+
+    References
+    ----------
+    Dimitriadis, Gneiting & Jordan (2021), doi:10.1073/pnas.2016191118.
+
+    Examples
+    --------
+    >>> d = corp_decomposition([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8])
+    >>> [round(v, 12) for v in (d.score, d.mcb, d.dsc, d.unc)]
+    [0.2, 0.075, 0.125, 0.25]
+    """
+    return corp(view_profile(y_true, y_prob, view=view, classes=classes, sample_weight=sample_weight))
+
+
+def corp(profile: Profile) -> CorpDecomposition:
+    """`corp_decomposition` of a profile."""
+    curve = isotonic(profile)
+    p, c, w, base = curve.value, curve.fitted, curve.weight, profile.accuracy
+    y = np.asarray(profile.positive, dtype=np.float64)
+    whole = profile.weight_sum
+    return CorpDecomposition(
+        score=view_brier(profile),
+        mcb=max(total((p - c) * (w * (p + c) - 2 * y)) / whole, 0.0),
+        dsc=total(w * (c - base) ** 2) / whole,
+        unc=base * (1 - base),
+        log=_log_parts(profile, curve),
+        curve=curve,
+        scale=_scale(profile),
+        profile=profile,
+    )
+
+
+def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
+    yes, no = _claimed(profile)
+    events = np.asarray(profile.positive, dtype=np.float64)
+    others = np.maximum(profile.weight - events, 0.0)
+    c, base, whole = curve.fitted, profile.accuracy, profile.weight_sum
+
+    def gain(event: FloatArray, other: FloatArray, than: tuple[Any, Any]) -> float:
+        """Mean log of probabilities over others, of what happened."""
+        return total(special.xlogy(events, event / than[0]) + special.xlogy(others, other / than[1])) / whole
+
+    clipped, infinite = _wrongly_excluded(profile, CLIP), _wrongly_excluded(profile, 0.0)
+    if clipped is None and (profile.task != "multiclass" or profile.view != "top_label"):
+        clipped = profile.totals.clipped
+    return LogDecomposition(
+        score=-gain(yes, no, (1.0, 1.0)),
+        mcb=max(gain(c, 1 - c, (yes, no)), 0.0),
+        dsc=0.0 if base in (0.0, 1.0) else max(gain(c, 1 - c, (base, 1 - base)), 0.0),
+        unc=_entropy(base),
+        clipped=clipped,
+        infinite=infinite,
+    )
+
+
+def _claimed(profile: Profile) -> tuple[FloatArray, FloatArray]:
+    """Probability given to event and non-event in each cell, raised to 2⁻⁵² where smaller."""
+    value = profile.value
+    return np.maximum(value.astype(np.float64), CLIP), np.maximum(complement(value).astype(np.float64), CLIP)
+
+
+def _entropy(p: float) -> float:
+    return float(special.entr(p) + special.entr(1 - p))
+
+
+def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
+    """Rows whose probability of what happened is below ``bound`` (at 0: is 0); None where the cells do not tell."""
+    found = 0
+    for claimed, happened in ((profile.value, profile.positive), (complement(profile.value), profile.weight - profile.positive)):
+        cells = (claimed < bound) | (claimed == 0)
+        weight, events, count = profile.weight[cells], happened[cells], profile.count[cells]
+        if not profile.weighted:
+            found += int(np.sum(events))
+        elif np.any((events > 0) & (events < weight)):
+            return None
+        else:
+            found += int(np.sum(count[events > 0]))
+    return found
+
+
+def _scale(profile: Profile) -> str:
+    return "of the confidence only, 0 to 1" if profile.view == "top_label" and profile.task != "binary" else "0 to 1"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillScores:
+    """1 − S(p)/S(ȳ): share of the base rate's score that the model takes away; 1 is perfect, 0 no better, below 0 worse.
+
+    Attributes
+    ----------
+    brier, log_loss : float, optional
+        None where every row had the same outcome, so that the base rate's score is 0.
+    scale : str
+        What is scored.
+    """
+
+    brier: float | None
+    log_loss: float | None
+    scale: str
+
+    def to_dict(self) -> dict[str, float | None]:
+        """As plain data."""
+        return {"brier": self.brier, "log_loss": self.log_loss}
+
+
+def skill(profile: Profile) -> SkillScores:
+    """`skill_scores` of a profile."""
+    base = profile.accuracy
+    if base in (0.0, 1.0):
+        return SkillScores(None, None, _scale(profile))
+    yes, no = _claimed(profile)
+    loss = -total(profile.positive * np.log(yes) + (profile.weight - profile.positive) * np.log(no)) / profile.weight_sum
+    return SkillScores(1 - view_brier(profile) / (base * (1 - base)), 1 - loss / _entropy(base), _scale(profile))
+
+
+def skill_scores(
+    y_true: Any, y_prob: Any, *, view: str | None = None, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> SkillScores:
+    """Skill of a model over predicting the base rate for every row, by Brier score and by log loss.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, classes, sample_weight
+        As in `corp_decomposition`.
+
+    Returns
+    -------
+    SkillScores
+
+    Notes
+    -----
+    1 − S(p)/S(ȳ), with the base rate ȳ of these very rows, which favours the base rate a little.  In the top-label view
+    the confidence is scored for being right, against always claiming the accuracy.  A probability below 2⁻⁵² is raised to
+    it in the log loss.  A constant forecast of the base rate has ECE 0 and skill 0.
+
+    Examples
+    --------
+    >>> round(skill_scores([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]).brier, 12)
+    0.2
+    """
+    return skill(view_profile(y_true, y_prob, view=view, classes=classes, sample_weight=sample_weight))
