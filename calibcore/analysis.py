@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from calibcore.advice.patterns import Pattern, find_pattern
 from calibcore.advice.verdict import Verdict, advised, find_verdict
 from calibcore.binned import BinnedStatistics
-from calibcore.checks import rows_text
+from calibcore.catalogue import Subject, plain, requested, shown
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, ChanceSweep, chance_range, chance_sweep
 from calibcore.inference.comparison import Differences, differences
 from calibcore.inference.intervals import Estimate, mean_gap
+from calibcore.inference.labels import MultiLabel
 from calibcore.inference.significance import Detection, detect
 from calibcore.measures.calibration_error import ClasswiseError, Sweep, classwise_error, make_partition, sweep
+from calibcore.measures.multiclass import classwise_floors
 from calibcore.measures.scores import brier_scale
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.remarks import about_profile, about_source
 from calibcore.settings import Settings
 from calibcore.version import __version__
 
 __all__ = ["Analysis", "Comparison", "Settings", "analyze", "compare", "document"]
 
 SCHEMA = 1
+T = TypeVar("T")
 _CHANCE_BINS = range(2, 51)  # as many as are drawn
-_NOT_BUILT = ("squared_error_debiased", "corp", "cumulative")  # in the schema already, computed by a later version
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +39,8 @@ class Analysis:
     """Every number of one model under one `Settings`; no rows.
 
     Attributes follow the JSON of ``measure --format json``; ``bins`` is a `BinnedStatistics`, ``gap`` an `Estimate`.
+    ``floors`` holds what each class's one-vs-rest ECE shows by chance, ``measures`` the result of each measure that is
+    always shown, by its name in the JSON, and ``requested`` those that the settings ask for.
     """
 
     settings: Settings
@@ -59,12 +64,15 @@ class Analysis:
     sweep: Sweep
     chance_sweep: ChanceSweep
     classwise: ClasswiseError | None
+    floors: Mapping[str, float]
     views: dict[str, BinnedStatistics]
     detection: Detection
     pattern: Pattern
     verdict: Verdict
     notes: tuple[str, ...]
     source: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    requested: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def view(self) -> str:
@@ -100,12 +108,13 @@ class Analysis:
             "chance": self.chance.to_dict(),
             "brier": {"value": self.brier, "scale": self.brier_scale},
             "log_loss": {"value": self.log_loss, "clipped": self.clipped},
-            **dict.fromkeys(_NOT_BUILT),
+            "noise_floor": {"closed_form": self.chance.floor, "drawn": self.chance.mean},
+            **{name: plain(result, self.settings.level) for name, result in self.measures.items()},
             "sweep": {
                 **{k: list(getattr(self.sweep, k)) for k in ("n_bins", "equal_width", "equal_mass")},
                 "chance": {k: list(getattr(self.chance_sweep, k)) for k in ("n_bins", "median", "p95")},
             },
-            "classwise": None if self.classwise is None else _classwise_dict(self.classwise),
+            "classwise": None if self.classwise is None else _classwise_dict(self.classwise, self.floors),
             "bins": bin_rows_of(b, self.settings.level),
             "bins_used": b.used,
             "views": {k: {"ece": v.ece, "mce": v.mce} for k, v in self.views.items()},
@@ -113,6 +122,7 @@ class Analysis:
             "pattern": self.pattern.to_dict(),
             "verdict": self.verdict.text,
             "verdict_level": self.verdict.level,
+            "on_request": {name: plain(result, self.settings.level) for name, result in self.requested.items()},
             "notes": list(self.notes),
         }
 
@@ -150,10 +160,16 @@ class Comparison:
         return {**document(self.analyses), "comparison": comparison}
 
 
-def document(analyses: Sequence[Analysis]) -> dict[str, Any]:
-    """The JSON of a run over models that are not compared."""
-    models = [{k: v for k, v in a.to_dict().items() if k != "settings"} for a in analyses]
-    return {"schema": SCHEMA, "version": __version__, "settings": analyses[0].settings.to_dict(), "models": models, "comparison": None}
+def document(analyses: Sequence[Analysis], labels: MultiLabel | None = None) -> dict[str, Any]:
+    """The JSON of a run over models that are not compared; ``labels`` judges those that are labels of the same rows."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "settings": analyses[0].settings.to_dict(),
+        "models": [{k: v for k, v in a.to_dict().items() if k != "settings"} for a in analyses],
+        "comparison": None,
+        "multilabel": None if labels is None else labels.to_dict(),
+    }
 
 
 def _only(baseline: str, found: Iterable[Differences]) -> dict[str, int]:
@@ -174,8 +190,8 @@ def _difference_dict(d: Differences, ece: float) -> dict[str, Any]:
     }
 
 
-def _classwise_dict(c: ClasswiseError) -> dict[str, Any]:
-    return {"mean": c.mean, "per_class": {k: {"ece": v, "n": c.rows[k]} for k, v in c.per_class.items()}}
+def _classwise_dict(c: ClasswiseError, floors: Mapping[str, float]) -> dict[str, Any]:
+    return {"mean": c.mean, "per_class": {k: {"ece": v, "n": c.rows[k], "floor": floors[k]} for k, v in c.per_class.items()}}
 
 
 def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
@@ -240,6 +256,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     pattern = source.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
     verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
+    subject = Subject(source, profile, settings)
     return Analysis(
         settings=settings,
         **about,
@@ -256,12 +273,15 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         clipped=profile.totals.clipped,
         sweep=_sweep(profile, settings),
         chance_sweep=_chance_sweep(profile, settings),
-        classwise=_classwise(source, settings),
+        classwise=_of_classes(source, settings, classwise_error),
+        floors=_of_classes(source, settings, classwise_floors) or {},
         views=_views(source, settings),
         detection=detection,
         pattern=advised(pattern, verdict),
         verdict=verdict,
-        notes=(*_source_notes(source), *_profile_notes(profile, top, bins, settings)),
+        notes=(*about_source(source), *about_profile(profile, top, bins, settings)),
+        measures=shown(subject),
+        requested=requested(subject),
     )
 
 
@@ -295,11 +315,11 @@ def _chance_sweep(profile: Profile, settings: Settings) -> ChanceSweep:
     return profile.remember(f"chance sweep {binning} {settings.seed}", make)
 
 
-def _classwise(source: Predictions | Profile, settings: Settings) -> ClasswiseError | None:
+def _of_classes(source: Predictions | Profile, settings: Settings, measure: Callable[..., T]) -> T | None:
     if isinstance(source, Profile) or source.label is None or source.task == "top_label":
         return None
     binning = settings.binning()
-    return source.remember(f"classwise {binning}", lambda: classwise_error(source, **binning))
+    return source.remember(f"{measure.__name__} {binning}", lambda: measure(source, **binning))
 
 
 def _views(source: Predictions | Profile, settings: Settings) -> dict[str, BinnedStatistics]:
@@ -308,40 +328,6 @@ def _views(source: Predictions | Profile, settings: Settings) -> dict[str, Binne
     names = ("top_label", "positive") if source.task == "binary" else ("top_label",)
     profiles = {name: source.profile(name) for name in names}
     return {name: p.bin(settings.partition(p)) for name, p in profiles.items()}
-
-
-def _source_notes(source: Predictions | Profile) -> tuple[str, ...]:
-    if isinstance(source, Profile):
-        return ()
-    notes = list(source.notes)
-    if source.n_tied:
-        notes.append(
-            f"{rows_text(source.n_tied)} {'shares' if source.n_tied == 1 else 'share'} the largest probability between classes; "
-            "the first class in class order counts as predicted."
-        )
-    if source.label is not None and source.n > 1 and np.count_nonzero(source.label_counts) == 1:
-        notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")
-    return tuple(notes)
-
-
-def _profile_notes(profile: Profile, top: Profile, bins: BinnedStatistics, settings: Settings) -> list[str]:
-    notes = []
-    if profile.n == 1:
-        notes.append("One row only: the numbers carry no information.")
-    elif len(profile) == 1:
-        notes.append(f"All scores are {float(profile.value[0]):.4g}: everything falls in one bin, so there is no curve to draw.")
-    if settings.strategy == "equal_mass" and bins.used < bins.requested:
-        notes.append(f"{bins.requested} bins asked for, {bins.used} usable: many rows share a score.")
-    certain = float(top.value[-1]) == 1.0
-    wrong = float(top.weight[-1] - top.positive[-1]) if certain else 0.0
-    if wrong > 0 and not top.weighted:
-        were = "was" if wrong == 1 else "were"
-        notes.append(f"{rows_text(int(top.count[-1]))} claim exactly 100%; {int(wrong):,} of them {were} wrong, which the model rules out.")
-    if profile.totals.clipped:
-        notes.append(f"Log loss: the probability of what happened was raised to 2⁻⁵² for {rows_text(profile.totals.clipped)}.")
-    if profile.weighted:
-        notes.append(f"Weighted rows: intervals and chance ranges use an effective number of {profile.n_effective:,.0f} rows.")
-    return notes
 
 
 def compare(models: Sequence[Predictions], settings: Settings | None = None, *, baseline: str | None = None) -> Comparison:
@@ -359,6 +345,14 @@ def compare(models: Sequence[Predictions], settings: Settings | None = None, *, 
     ------
     InputError
         If there are no models, the baseline is not among them, ids repeat, or labels conflict.
+
+    Examples
+    --------
+    >>> one = Predictions.from_arrays([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], name="one")
+    >>> two = Predictions.from_arrays([1, 0, 1, 0], [0.8, 0.3, 0.5, 0.5], name="two")
+    >>> found = compare([one, two])
+    >>> found.paired, round(found.differences[0].brier.value, 12)
+    (True, 0.065)
     """
     settings = settings or Settings()
     names = [m.name for m in models]

@@ -46,7 +46,7 @@ class BinnedStatistics:
     confidence, accuracy : arrays of shape (bins,)
         Weighted means; NaN in an empty bin.  In the positive view: mean probability and share of positives.
     n_effective : array of shape (bins,)
-        (Σw)²/Σw² of each bin, the sample size of its interval.
+        (Σw)²/Σw² of each bin, fewer where rows of clusters go together: the sample size of its interval.
     closed, strategy, requested
         How the bins were made and how many were asked for.
     shared : bool
@@ -191,8 +191,9 @@ class BinnedStatistics:
         confidences p of its rows, the number of right rows of a calibrated model is a sum of independent events of
         different probabilities (Poisson-binomial).  Its quantiles are exact up to 256 rows in a bin, and with equal
         confidences; beyond that they come from a binomial with the same mean, variance and skewness, off by at most one
-        row.  Counts are whole, so more than ``level`` may fall inside.  Rows of unequal weight are an approximation:
-        a binomial of (Σw)²/Σw² rows, rounded, at the mean confidence; so are bins made from sums alone.
+        row.  Counts are whole, so more than ``level`` may fall inside.  Rows of unequal weight, and rows of clusters that go
+        together, are an approximation: a binomial of ``n_effective`` rows, rounded, at the mean confidence; so are bins made
+        from sums alone.
 
         References
         ----------

@@ -17,12 +17,14 @@ from typing import Any
 
 from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare, document
 from calibcore.errors import AmbiguousLayout, InputError, Question
+from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
 from calibcore.options import BASELINE, READING, VIEWING, Option, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
+from calibcore.report.details import label_blocks
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
 from calibcore.version import __version__
@@ -142,6 +144,7 @@ def _application() -> Any:
     common = [files, *map(_click_option, READING)]
     looking = [*common, *map(_click_option, VIEWING)]
     viewing = [*looking, _format_option("table", "json", "csv", "md")]
+    reconcile = click.Option(["--reconcile"], is_flag=True, help="Add the ECE as other tools compute it, and why it differs.")
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
@@ -151,7 +154,7 @@ def _application() -> Any:
         click.Option(["--host"], default="127.0.0.1", show_default=True, help="Address to listen on."),
     ]
     commands: list[tuple[Callable[..., _Answer], str, list[Any]]] = [
-        (_measure, "Measure how well probabilities fit outcomes, model by model.", viewing),
+        (_measure, "Measure how well probabilities fit outcomes, model by model.", [*viewing, reconcile]),
         (_compare, "Set models side by side, with paired differences to a baseline.", [*viewing, _click_option(BASELINE)]),
         (
             _check,
@@ -190,10 +193,13 @@ def _format_option(*formats: str) -> Any:
     return click.Option(["--format", "output"], type=click.Choice(formats), default="table", show_default=True, help="How to print it.")
 
 
-def _measure(files: tuple[str, ...], output: str, **given: Any) -> _Answer:
+def _measure(files: tuple[str, ...], output: str, reconcile: bool, **given: Any) -> _Answer:
     run = _Run.start(files, given)
+    wanted = {"groups": given["groups"], "periods": given["time"], "reconcile": reconcile}
+    run.settings = run.settings and replace(run.settings, on_request=(*run.settings.on_request, *(k for k, v in wanted.items() if v)))
     analyses = run.analyses()
-    return run.answer(output, lambda: _results(output, analyses)) if analyses else run.answer(output)
+    labels = multilabel(run.models, level=analyses[0].settings.level) if given["columns_are"] == "labels" and analyses else None
+    return run.answer(output, lambda: _results(output, analyses, labels=labels)) if analyses else run.answer(output)
 
 
 def _compare(files: tuple[str, ...], output: str, baseline: str | None, **given: Any) -> _Answer:
@@ -366,12 +372,12 @@ def _distinct(models: list[Predictions]) -> list[Predictions]:
 # --- printing -----------------------------------------------------------------------------------------------------------
 
 
-def _results(output: str, analyses: Sequence[Analysis], comparison: Comparison | None = None) -> str:
+def _results(output: str, analyses: Sequence[Analysis], comparison: Comparison | None = None, labels: MultiLabel | None = None) -> str:
     if output == "json":
-        return _json(document(analyses) if comparison is None else comparison.to_dict())
+        return _json(document(analyses, labels) if comparison is None else comparison.to_dict())
     if output == "csv":
         return to_csv(record_table(analyses, comparison))
-    blocks = result_blocks(analyses, comparison)
+    blocks = result_blocks(analyses, comparison) + ([] if labels is None else label_blocks(labels))
     return to_markdown(blocks) if output == "md" else rendered(blocks)
 
 

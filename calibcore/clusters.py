@@ -170,8 +170,9 @@ def dependence(clusters: Clusters, probability: FloatArray, *, opposite: NDArray
     Notes
     -----
     Σ e·e' over the pairs of rows of a cluster, divided by what it would be if one draw U decided all its rows (the
-    event happens where U < p), plus one standard error.  e = event − π, where π is p with the number of rare events
-    scaled to what was observed, so that miscalibration is not taken for dependence.  Where no rare event was seen
+    event happens where U < p), plus a standard error.  e = event − π, where π is p with the number of rare events
+    scaled to what was observed, so that miscalibration is not taken for dependence; with few clusters more than one error
+    is added (1 + 10/clusters), since dependence that is underestimated makes a calibrated model look wrong.  Where no rare event was seen
     nothing is known about dependence, and it is 1.
     """
     p, w, hit = probability[clusters.cell], clusters.weight, clusters.positive
@@ -192,7 +193,8 @@ def dependence(clusters: Clusters, probability: FloatArray, *, opposite: NDArray
     found = float(np.clip(seen.sum() / whole, 0.0, 1.0))
     one_pair = 2 * float(np.sum(w2) / clusters.rows)
     error = float(np.sqrt(np.sum((seen - found * largest) ** 2) + one_pair**2)) / whole
-    return min(1.0, found + error)
+    units = whole**2 / float(np.sum(largest**2))
+    return min(1.0, found + (1 + 10 / units) * error)
 
 
 def _scaled_to_observed(p: FloatArray, weight: FloatArray, positive: FloatArray) -> FloatArray:

@@ -61,7 +61,7 @@ VIEWING = (
     Option("--view", "view", "top-label|positive|class:NAME", "What is judged (default top-label)."),
     Option("--level", "level", "0.95", "Confidence level of intervals, a fraction.", float),
     Option("--seed", "seed", "N", "Seed of the chance range (default 0).", int),
-    Option("--threshold", "threshold", "0.9", "Score from which rows are acted on: adds errors expected and found there.", float),
+    Option("--threshold", "threshold", "0.9", "Score above which rows are acted on: adds errors expected and found there.", float),
     Option("--cost-error", "cost_error", "X", "Cost of an error among the rows acted on.", float),
     Option("--cost-review", "cost_review", "X", "Cost of reviewing a row that is not acted on.", float),
     Option("--request", "on_request", "NAME[,NAME…]", f"What is computed only when asked for: {', '.join(REQUESTS)}."),

@@ -21,6 +21,7 @@ IntArray = NDArray[np.int64]
 EXACT_ROWS = 256  # of a bin, up to which the distribution is computed exactly
 _SLACK = 1e-12  # a cumulative probability this close below q counts as q: sums of rounded numbers must not miss a tie
 _LITTLE = 100.0  # variance up to which a bin with rows on both sides of 1/2 is looked at side by side
+_CERTAIN = 1e-14  # variance up to which a count is taken as sure: any other has less probability than the slack
 _AT_ONCE = 1_000_000  # probabilities of exact bins that are worked on at a time
 
 
@@ -194,7 +195,7 @@ def _two_sides(p: FloatArray) -> tuple[float, FloatArray]:
 def _matched_pmf(p: FloatArray) -> FloatArray:
     """Probabilities of 0, 1, … events, none of them likely, by the distribution of `matched_quantile`."""
     spread = p * (1 - p)
-    if not np.any(spread > 0):
+    if np.sum(spread) <= _CERTAIN:
         return np.ones(1)
     one = Moments(*(np.array([float(s)]) for s in (len(p), np.sum(p), np.sum(spread), np.sum(spread * (1 - 2 * p)))))
     trials, share, shift = _matched(one.mean, one.variance, one.third, one.rows, 0.0)
@@ -231,8 +232,8 @@ def matched_quantile(q: float, moments: Moments) -> FloatArray:
     n = np.where(filled, moments.rows, 1.0)
     mean, variance = np.where(filled, moments.mean, 0.0), np.where(filled, np.maximum(moments.variance, 0.0), 0.0)
     mirrored = mean > n / 2
-    m = np.clip(np.where(mirrored, n - mean, mean), 0.0, n / 2)
-    certain = (variance <= 0.0) | (m <= 0.0)
+    certain = variance <= _CERTAIN
+    m = np.clip(np.where(mirrored, n - mean, mean), variance, n / 2)  # Σp is at least Σp(1 − p), but for rounding
     m, v = np.where(certain, n / 4, m), np.where(certain, n / 8, variance)
     trials, share, shift = _matched(m, v, np.where(mirrored, -moments.third, moments.third), n, float(special.ndtri(q)))
     rare = _step(q, trials, share, np.where(certain, 0.0, shift), mirrored=mirrored)

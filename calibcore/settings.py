@@ -50,7 +50,8 @@ class Settings:
     seed : int
         Of the chance range and of everything else that is drawn, except the verdict.
     threshold : float, optional
-        Score from which rows are acted on, for the panel of errors expected and found; none by default.
+        Rows with a score above it are acted on (with ``closed="left"`` also rows at it), for the panel of errors expected
+        and found; none by default.
     cost_error, cost_review : float, optional
         What an error among the rows acted on costs, and the review of a row that is not acted on.
     on_request : tuple of str
@@ -115,7 +116,7 @@ class Settings:
             if cost is not None and not (cost >= 0 and np.isfinite(cost)):
                 raise InputError(f"{name} must be a number from 0 up; got {cost!r}.", value=cost)
             if cost is not None and self.threshold is None:
-                raise InputError(f"{name} needs a threshold, the score from which rows are acted on.")
+                raise InputError(f"{name} needs a threshold, the score above which rows are acted on.")
 
     def partition(self, profile: Profile) -> Partition | SharedTies:
         """The bins that these settings mean for a profile."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.advice.logistic import minimise, multinomial_loss, scale_loss, two_class_loss
+from calibcore.advice.logistic import flattened, minimise, multinomial_loss, scale_loss, two_class_loss
 from calibcore.advice.venn_abers import MOST_CELLS, bounds, fit_venn_abers, merged
 from calibcore.checks import listing, rows_text
 from calibcore.errors import InputError
@@ -180,7 +180,7 @@ def _fit_temperature(sample: Sample, start: Parameters | None = None) -> Paramet
     if excess.max() <= 0:
         raise InputError("What happened always had the largest probability, so no temperature above 0 fits best.")
     loss = scale_loss(excess, sample.share) if z.shape[1] > 2 else two_class_loss(_other(excess, sample.label), 0.0, sample.share)
-    return {"temperature": 1 / minimise(loss, np.ones(1) if start is None else 1 / start["temperature"], 1 / HOTTEST)}
+    return {"temperature": 1 / minimise(loss, np.full(1, 1 / HOTTEST) if start is None else 1 / start["temperature"], lower=1 / HOTTEST)}
 
 
 def _other(values: FloatArray, label: IndexArray) -> FloatArray:
@@ -199,8 +199,11 @@ def _apply_temperature(parameters: Parameters, matrix: FloatArray) -> FloatArray
 def _fit_vector(sample: Sample, start: Parameters | None = None) -> Parameters:
     _needs_every_class(sample)
     k = sample.matrix.shape[1]
-    begin = np.append(np.ones(k), np.zeros(k)) if start is None else np.append(start["scale"], start["bias"])
-    found = minimise(multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=True), begin)
+    begin = np.zeros(2 * k) if start is None else np.append(start["scale"], start["bias"])
+    loss = multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=True)
+    found = minimise(loss, begin)
+    if flattened(loss, np.zeros(2 * k), found):
+        raise InputError("The scores separate the outcomes, at least of one class, so no finite numbers fit best.")
     return {"scale": found[:k], "bias": found[k:]}
 
 
@@ -225,7 +228,7 @@ def _apply_intercept(parameters: Parameters, matrix: FloatArray) -> FloatArray:
 def _fit_platt(sample: Sample, start: Parameters | None = None) -> Parameters:
     z = _logit(sample.matrix)
     _needs_overlap(sample, z)
-    begin = np.array([0.0, 1.0]) if start is None else np.append(start["intercept"], start["slope"])
+    begin = np.zeros(2) if start is None else np.append(start["intercept"], start["slope"])
     found = minimise(two_class_loss(np.column_stack([np.ones_like(z), z]), sample.event, sample.share), begin)
     return {"intercept": found[:1], "slope": found[1:]}
 
@@ -242,10 +245,23 @@ def _beta_columns(matrix: FloatArray) -> FloatArray:
 def _fit_beta(sample: Sample, start: Parameters | None = None) -> Parameters:
     columns = _beta_columns(sample.matrix)
     _needs_overlap(sample, columns[:, 1] + columns[:, 2], rising=True)
-    loss = two_class_loss(columns, sample.event, sample.share)
-    begin = np.array([0.0, 1.0, 1.0]) if start is None else np.concatenate([start[p] for p in ("intercept", "a", "b")])
-    found = minimise(loss, begin, np.array([-np.inf, 0.0, 0.0]))
+    begin = np.zeros(3) if start is None else np.concatenate([start[p] for p in ("intercept", "a", "b")])
+    found = minimise(two_class_loss(columns, sample.event, sample.share), begin)
+    if found[1:].min() < 0:
+        found = _best_edge(columns, sample)
     return {"intercept": found[:1], "a": found[1:2], "b": found[2:]}
+
+
+def _best_edge(columns: FloatArray, sample: Sample) -> FloatArray:
+    """The best (c, a, b) with a = 0, b = 0 or both, none of them negative."""
+    best, least = np.zeros(3), np.inf
+    for kept in ([0, 1], [0, 2], [0]):
+        loss = two_class_loss(columns[:, kept], sample.event, sample.share)
+        found = minimise(loss, np.zeros(len(kept)))
+        if found[1:].min(initial=0.0) >= 0 and (value := loss(found)[0]) < least:
+            best, least = np.zeros(3), value
+            best[kept] = found
+    return best
 
 
 def _apply_beta(parameters: Parameters, matrix: FloatArray) -> FloatArray:

@@ -8,53 +8,77 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.errors import InputError
-
-__all__ = ["minimise", "multinomial_loss", "scale_loss", "two_class_loss"]
+__all__ = ["flattened", "minimise", "multinomial_loss", "scale_loss", "two_class_loss"]
 
 FloatArray = NDArray[np.float64]
 Loss = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
-_STEPS = 40  # a finite optimum needs about ten; without one, Newton's decrement only shrinks e-fold in a step
+_STEPS = 60  # a finite optimum needs about ten; without one, the loss grows flatter e-fold in a step
 _DONE = 1e-20
-_AT_BOUND = 1e-9
+_FLAT = 1e-9  # of the first curvature
+_FARTHEST = 30.0  # no step is longer than so many times the point; where the loss is all but flat, Newton's would be
+_DAMPING = 1e-3
 
 
-def minimise(loss: Loss, start: FloatArray, lower: float | FloatArray = -np.inf) -> FloatArray:
-    """Where a convex loss is least, by projected Newton steps with halving.
+def minimise(loss: Loss, start: FloatArray) -> FloatArray:
+    """Where a convex loss is least, by Newton steps that are damped by the gradient, with halving.
 
     Parameters
     ----------
     loss : callable
         Value, gradient (d,) and Hessian (d, d) at a point.
     start : array of shape (d,)
-    lower : float or array of shape (d,)
-        Lower bounds.
-
-    Raises
-    ------
-    InputError
-        If no finite point is best: a map that can be steeper and steeper.
     """
-    x = np.maximum(start, lower)
+    x = start
     value, gradient, hessian = loss(x)
     for _ in range(_STEPS):
-        free = (x > lower + _AT_BOUND) | (gradient < 0)
-        step = np.where(free, 0.0, np.maximum(lower, x - 1) - x)
-        step[free] = -np.linalg.lstsq(hessian[np.ix_(free, free)], gradient[free], rcond=1e-13)[0]
+        damped = hessian + _DAMPING * np.linalg.norm(gradient) * np.eye(len(x))
+        step = -np.linalg.lstsq(damped, gradient, rcond=1e-13)[0]
         if -float(gradient @ step) < _DONE:
-            return x
-        x, value, gradient, hessian, moved = _search(loss, x, step, lower, value)
+            return np.asarray(x + step)
+        step *= min(1.0, _FARTHEST * (1 + float(np.abs(x).max())) / float(np.abs(step).max()))
+        x, value, gradient, hessian, moved = _search(loss, x, step, value)
         if not moved:
+            break
+    return x
+
+
+def minimise_one(loss: Loss, start: float, low: float, high: float) -> float:
+    """Where a convex loss of one number is least between two bounds: Newton, or halving where a step leaves the bracket."""
+    x = start
+    for _ in range(200):
+        _, gradient, hessian = loss(np.array([x]))
+        slope, curvature = float(gradient[0]), float(hessian[0, 0])
+        low, high = (low, x) if slope > 0 else (x, high)
+        newton = x - slope / curvature if curvature > 0 else np.nan
+        if low < newton < high:
+            if abs(newton - x) <= 1e-9 * abs(x):
+                return newton
+            x = newton
+        elif high - low <= 1e-15 * max(abs(low), abs(high)) or slope == 0:
             return x
-    raise InputError("No finite numbers fit these rows best: the scores separate the outcomes too well.")
+        else:
+            x = high if slope < 0 and _still_falls(loss, high) else low if slope > 0 and not _still_falls(loss, low) else (low + high) / 2
+    return x
+
+
+def _still_falls(loss: Loss, x: float) -> bool:
+    return float(loss(np.array([x]))[1][0]) < 0
+
+
+def flattened(loss: Loss, first: FloatArray, last: FloatArray) -> bool:
+    """Whether a loss that is curved in some direction at ``first`` is flat in it at ``last``: the way to infinity."""
+    size, axes = np.linalg.eigh(loss(first)[2])
+    curved = size > 1e-12 * size.max()
+    scaled = axes[:, curved] / np.sqrt(size[curved])
+    return bool(curved.any() and np.linalg.eigvalsh(scaled.T @ loss(last)[2] @ scaled).min() < _FLAT)
 
 
 def _search(
-    loss: Loss, x: FloatArray, step: FloatArray, lower: float | FloatArray, value: float
+    loss: Loss, x: FloatArray, step: FloatArray, lower: float, value: float
 ) -> tuple[FloatArray, float, FloatArray, FloatArray, bool]:
     """The first of the step, its half, its quarter …, that does not raise the loss beyond rounding."""
-    for halvings in range(40):
+    for halvings in range(60):
         at = np.maximum(x + step * 0.5**halvings, lower)
         found = loss(at)
         if found[0] <= value + 1e-14 * (1 + abs(value)):
@@ -92,7 +116,10 @@ def scale_loss(excess: FloatArray, weight: FloatArray) -> Loss:
 
 
 def multinomial_loss(z: FloatArray, label: NDArray[np.intp], weight: FloatArray, *, scaled: bool) -> Loss:
-    """Mean log loss of softmax(w·z + b), as a function of (w, b), shape (2K,), or of b alone, shape (K,)."""
+    """Mean log loss of softmax(w·z + b), as a function of (w, b), shape (2K,), or of b alone, shape (K,).
+
+    (Σb)²/2 is added: a constant added to b changes nothing, so the best b is then the one that adds up to 0.
+    """
     k = z.shape[1]
     rows = np.arange(len(z))
 
@@ -102,11 +129,12 @@ def multinomial_loss(z: FloatArray, label: NDArray[np.intp], weight: FloatArray,
         p = np.exp(logit)
         whole = p.sum(axis=1)
         p /= whole[:, None]
-        value = float(weight @ (np.log(whole) - logit[rows, label]))
+        offset = float(x[-k:].sum())
+        value = float(weight @ (np.log(whole) - logit[rows, label])) + offset**2 / 2
         spread = p * weight[:, None]
         shares = spread.sum(axis=0)
-        bias = shares - np.bincount(label, weights=weight, minlength=k)
-        curved = np.diag(shares) - p.T @ spread
+        bias = shares - np.bincount(label, weights=weight, minlength=k) + offset
+        curved = np.diag(shares) - p.T @ spread + 1.0
         if not scaled:
             return value, bias, curved
         slope = spread * z

@@ -235,7 +235,7 @@ def remedies(
         method_named(name, k)
     fold = fold_of(predictions, folds=folds, seed=seed)
     before = Scores.of(predictions, view, seed)
-    judge = _Judge(predictions, fold, level, view, seed, _least_fitted(predictions, fold))
+    judge = _Judge(predictions, fold, level, view, seed, _least_fitted(predictions, fold), before)
     too_many = methods is None and k > _MANY_CLASSES
     tried = tuple(_skipped(name, k) if too_many and name != "temperature" else judge.remedy(name) for name in names)
     clusters = None if predictions.cluster is None else int(cluster_codes(predictions).max()) + 1
@@ -267,6 +267,7 @@ class _Judge:
     view: str
     seed: int
     n_fit: int
+    before: Scores
 
     def remedy(self, name: str) -> Remedy:
         """Fit, map the held-out rows and compare."""
@@ -285,7 +286,7 @@ class _Judge:
     def _judged(self, fit: CrossFit, calibrator: Calibrator) -> Remedy:
         after = Scores.of(fit.predictions, self.view, self.seed)
         log_loss, brier, gap = differences(self.predictions, fit.predictions, view=self.view, level=self.level)
-        status, answer = _answer(fit.method.title, log_loss, brier, after.clipped)
+        status, answer = _answer(fit.method.title, log_loss, brier, (self.before.clipped, after.clipped))
         return Remedy(
             fit.method.name,
             fit.method.title,
@@ -302,12 +303,12 @@ class _Judge:
         )
 
 
-def _answer(title: str, log_loss: Estimate, brier: Estimate, clipped: int) -> tuple[Status, str]:
+def _answer(title: str, log_loss: Estimate, brier: Estimate, clipped: tuple[int, int]) -> tuple[Status, str]:
     what, judged = ("log loss", log_loss) if log_loss.low is not None else ("Brier score", brier)
     if judged.low is None or judged.high is None:
         return "not_tried", f"{_sentence(title)} cannot be judged on so few rows."
     numbers = f"{what} {_interval_text(judged)}"
-    tail = f"; {rows_text(clipped)} got a probability of 0 for what happened" if clipped else ""
+    tail = f"; rows with a probability of 0 for what happened: {clipped[0]:,} before, {clipped[1]:,} after" if any(clipped) else ""
     if judged.high < -_ROUNDING:
         return "helps", f"{_sentence(title)} helps: {numbers}{tail}."
     if judged.low > _ROUNDING:

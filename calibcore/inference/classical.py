@@ -12,7 +12,17 @@ from scipy import special
 from calibcore.binned import checked_level
 from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate, wilson_interval
-from calibcore.inference.logit_fit import ROUNDING, Coefficient, Logits, between_clusters, newton, outside_clusters
+from calibcore.inference.logit_fit import (
+    ROUNDING,
+    Coefficient,
+    CoxFit,
+    Logits,
+    between_clusters,
+    finite_or_none,
+    fit_cox,
+    fit_in_the_large,
+    outside_clusters,
+)
 from calibcore.partition import Partition
 from calibcore.profile import Profile
 from calibcore.summation import total
@@ -34,40 +44,6 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class CoxFit:
-    """Outcome of `cox`.
-
-    Attributes
-    ----------
-    intercept, slope : Coefficient
-        0 and 1 under calibration; a slope below 1 means that the probabilities are too extreme.
-    likelihood_ratio, p_value : float or None
-        Test of intercept 0 and slope 1 together, two degrees of freedom; None where there is no fit, infinite with p = 0
-        where a probability of 0 or 1 was wrong.
-    infinite_logits : int
-        Rows with a probability of exactly 0 or 1.
-    problem : str or None
-        Why there is no fit, in words.
-    """
-
-    intercept: Coefficient
-    slope: Coefficient
-    likelihood_ratio: float | None
-    p_value: float | None
-    infinite_logits: int
-    problem: str | None = None
-
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "intercept": self.intercept.to_dict(level),
-            "slope": self.slope.to_dict(level),
-            "lr": _finite(self.likelihood_ratio),
-            "p_value": self.p_value,
-        }
-
-
 class Spiegelhalter(NamedTuple):
     """Spiegelhalter's Z and its two-sided p-value; both None where the test has no variance and no error."""
 
@@ -76,7 +52,7 @@ class Spiegelhalter(NamedTuple):
 
     def to_dict(self) -> dict[str, float | None]:
         """As plain data."""
-        return {"z": _finite(self.z), "p_value": self.p_value}
+        return {"z": finite_or_none(self.z), "p_value": self.p_value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +66,7 @@ class HosmerLemeshow:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """As plain data."""
-        return {"statistic": _finite(self.statistic), "df": self.df, "p_value": self.p_value, "groups": self.groups}
+        return {"statistic": finite_or_none(self.statistic), "df": self.df, "p_value": self.p_value, "groups": self.groups}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +98,7 @@ class Classical:
         """As plain data."""
         ratio = self.observed_expected(level)
         return {
-            "observed_expected": {"value": _finite(ratio.value), "low": ratio.low, "high": ratio.high},
+            "observed_expected": {"value": finite_or_none(ratio.value), "low": ratio.low, "high": ratio.high},
             "intercept_in_the_large": self.intercept_in_the_large.to_dict(level),
             "cox": self.cox.to_dict(level),
             "spiegelhalter": self.spiegelhalter.to_dict(),
@@ -138,6 +114,10 @@ def classical(profile: Profile) -> Classical:
     profile : Profile
         Usually the positive view of a binary model; for a confidence view, "events" are right predictions.
 
+    Returns
+    -------
+    Classical
+
     Notes
     -----
     Each is blind to some faults: scores of 0.2, 0.5 and 0.8, held by 1, 2 and 1 of every four rows, with gaps of +0.2,
@@ -151,7 +131,7 @@ def classical(profile: Profile) -> Classical:
     (1.0, 0.0)
     """
     rows = Logits.of(profile)
-    return Classical(profile, _in_the_large(rows), _cox(rows), spiegelhalter(profile), rows.infinite)
+    return Classical(profile, fit_in_the_large(rows), fit_cox(rows), spiegelhalter(profile), rows.infinite)
 
 
 def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
@@ -213,6 +193,15 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
 def calibration_in_the_large(profile: Profile) -> Coefficient:
     """The number to add to every logit so that as many events are expected as happened; 0 under calibration.
 
+    Parameters
+    ----------
+    profile : Profile
+        Usually the positive view of a binary model.
+
+    Returns
+    -------
+    Coefficient
+
     Notes
     -----
     Intercept of a logistic regression of the outcome on logit p as an offset (slope 1), by maximum likelihood.  Error:
@@ -231,11 +220,20 @@ def calibration_in_the_large(profile: Profile) -> Coefficient:
     >>> round(c.value, 6)  # logit(3/4) − logit(1/2) = log 3
     1.098612
     """
-    return _in_the_large(Logits.of(profile))
+    return fit_in_the_large(Logits.of(profile))
 
 
 def cox(profile: Profile) -> CoxFit:
     """Logistic recalibration: logit P(event) = intercept + slope·logit p; calibrated means intercept 0 and slope 1.
+
+    Parameters
+    ----------
+    profile : Profile
+        Usually the positive view of a binary model.
+
+    Returns
+    -------
+    CoxFit
 
     Notes
     -----
@@ -264,11 +262,21 @@ def cox(profile: Profile) -> CoxFit:
     >>> cox(Predictions.from_arrays([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).profile("positive")).problem
     'the scores of the events and of the others do not overlap'
     """
-    return _cox(Logits.of(profile))
+    return fit_cox(Logits.of(profile))
 
 
 def spiegelhalter(profile: Profile) -> Spiegelhalter:
     """Spiegelhalter's test of whether the Brier score is what the probabilities themselves predict.
+
+    Parameters
+    ----------
+    profile : Profile
+        Usually the positive view of a binary model.
+
+    Returns
+    -------
+    Spiegelhalter
+        A named tuple ``(z, p_value)``.
 
     Notes
     -----
@@ -314,6 +322,15 @@ def hosmer_lemeshow(profile: Profile, *, groups: int = 10, df: int | None = None
         Degrees of freedom: by default the number of groups, which is right for rows that the model was not fitted on;
         for the fitting rows it is groups − 2.
 
+    Returns
+    -------
+    HosmerLemeshow
+
+    Raises
+    ------
+    InputError
+        For a number of groups or degrees of freedom below 1.
+
     Notes
     -----
     H = Σ_g (O_g − E_g)²/V_g with V_g = p̄_g(1 − p̄_g)Σw².  Do not use it to judge a model: the p-value depends on the
@@ -348,47 +365,3 @@ def hosmer_lemeshow(profile: Profile, *, groups: int = 10, df: int | None = None
         raise InputError(f"The degrees of freedom must be at least 1, not {freedom}; there are {used} groups.", value=freedom)
     statistic = float(np.sum(parts))
     return HosmerLemeshow(statistic, freedom, float(special.chdtrc(freedom, statistic)) if np.isfinite(statistic) else 0.0, used)
-
-
-def _finite(x: float | None) -> float | None:
-    return None if x is None or not np.isfinite(x) else float(x)
-
-
-_NO_COEFFICIENT = Coefficient(None, None)
-_WRONG = "a probability of exactly 0 or 1 was wrong"
-_APART = "the scores of the events and of the others do not overlap"
-_NOT_POSITIVE = "there are probabilities of exactly 0 or 1, and the slope of the others is not positive"
-_NOT_CONVERGED = "the fit did not converge"
-
-
-def _in_the_large(rows: Logits) -> Coefficient:
-    if rows.wrong or not len(rows.weight) or not ROUNDING < rows.rate < 1 - ROUNDING:
-        return _NO_COEFFICIENT
-    fit = newton(rows, (np.ones(len(rows.logit)),), np.zeros(1))
-    if fit is None:
-        return _NO_COEFFICIENT
-    return Coefficient(float(fit.at[0]), float(np.sqrt(fit.covariance[0, 0])))
-
-
-def _cox(rows: Logits) -> CoxFit:
-    """The fit, made with logits measured from their mean and slopes from 1 for the sake of the digits."""
-    if rows.wrong:
-        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, np.inf, 0.0, rows.infinite, _WRONG)
-    if not rows.overlap:
-        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, _APART)
-    middle = float(np.sum(rows.weight * rows.logit) / np.sum(rows.weight))
-    columns = (np.ones(len(rows.logit)), rows.logit - middle)
-    flat = np.array([float(special.logit(rows.rate)) - middle, -1.0])  # the constant rate
-    start = max(np.zeros(2), flat, key=lambda b: rows.likelihood(rows.logit + b[0] + b[1] * columns[1])[0])
-    fit = newton(rows, columns, start)
-    problem = _NOT_CONVERGED if fit is None else _NOT_POSITIVE if rows.infinite and fit.at[1] <= -1 else None
-    if fit is None or problem:
-        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, problem)
-    turn = np.array([[1.0, -middle], [0.0, 1.0]])  # back to an intercept at logit 0
-    intercept, slope = turn @ fit.at
-    errors = np.sqrt(np.maximum(np.diag(turn @ fit.covariance @ turn.T), 0.0))
-    gain = max(0.0, 2 * (fit.likelihood - rows.likelihood(rows.logit)[0]) * rows.n_effective)
-    p_value = float(special.chdtrc(2, gain))
-    return CoxFit(
-        Coefficient(float(intercept), float(errors[0])), Coefficient(float(1 + slope), float(errors[1])), gain, p_value, rows.infinite
-    )

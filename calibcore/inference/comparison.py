@@ -14,6 +14,7 @@ from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
 from calibcore.profile import CLIP
+from calibcore.summation import total
 
 __all__ = ["Differences", "Pairing", "differences", "pair"]
 
@@ -65,14 +66,6 @@ class Differences:
     notes: tuple[str, ...] = ()
 
 
-def _labels(model: Predictions) -> NDArray[np.object_] | None:
-    if model.label is None:
-        return None
-    keys: NDArray[np.object_] = np.empty(len(model.classes), dtype=object)
-    keys[:] = [name_key(c) for c in model.classes]
-    return keys[model.label]
-
-
 def pair(first: Predictions, second: Predictions) -> Pairing:
     """Match the rows of two models: by id, else by row order where the label sequences are identical.
 
@@ -81,13 +74,27 @@ def pair(first: Predictions, second: Predictions) -> Pairing:
     InputError
         If an id repeats, or the same id has different labels.
     """
+    # remembered with the first model beside it, so that no other object can come to have its address
+    return second.remember(f"pairing with {id(first)}", lambda: (first, _pair(first, second)))[1]
+
+
+def _pair(first: Predictions, second: Predictions) -> Pairing:
     if first.ids is not None and second.ids is not None:
         return _by_id(first, second)
-    a, b = _labels(first), _labels(second)
-    if a is not None and b is not None and len(a) == len(b) and bool(np.all(a == b)) and len(set(a.tolist())) > 1:
-        every = np.arange(first.n)
-        return Pairing(True, "row order", every, every)
-    return _not_paired(first, second)
+    if first.label is None or second.label is None or first.n != second.n or first.label.min() == first.label.max():
+        return _not_paired(first, second)
+    every = np.arange(first.n)
+    same = not len(_conflicts(first, second, every, every))
+    return Pairing(True, "row order", every, every) if same else _not_paired(first, second)
+
+
+def _conflicts(first: Predictions, second: Predictions, i: IndexArray, j: IndexArray) -> IndexArray:
+    """Which of the paired rows have different labels; none where a model has no labels."""
+    if first.label is None or second.label is None:
+        return np.arange(0)
+    known = {name_key(c): k for k, c in enumerate(first.classes)}
+    code = np.array([known.get(name_key(c), -1) for c in second.classes], dtype=np.intp)
+    return np.flatnonzero(first.label[i] != code[second.label[j]])
 
 
 def _not_paired(first: Predictions, second: Predictions) -> Pairing:
@@ -96,33 +103,75 @@ def _not_paired(first: Predictions, second: Predictions) -> Pairing:
 
 
 def _by_id(first: Predictions, second: Predictions) -> Pairing:
-    for model in (first, second):
-        distinct, counts = np.unique(_text(model.ids), return_counts=True)
-        if (counts > 1).any():
-            raise InputError(
-                f"In {model.name} the id {distinct[np.argmax(counts > 1)]} occurs {counts[np.argmax(counts > 1)]} times; "
-                "rows can only be paired by ids that occur once.",
-            )
-    common, i, j = np.intersect1d(_text(first.ids), _text(second.ids), assume_unique=True, return_indices=True)
-    if not len(common):
+    i, j = _matches(first, second)
+    if not len(i):
         return _not_paired(first, second)
-    a, b = _labels(first), _labels(second)
-    if a is not None and b is not None:
-        conflicts = a[i] != b[j]
-        if np.any(conflicts):
-            raise InputError(
-                f"{first.name} and {second.name} have different labels for {int(np.sum(conflicts)):,} ids "
-                f"({listing(common[conflicts].tolist())}). "
-                "Mend one file, or compare them as separate samples by leaving out the ids.",
-            )
-    return Pairing(True, "id", i, j, first.n - len(common), second.n - len(common))
+    conflicts = _conflicts(first, second, i, j)
+    if len(conflicts):
+        found = [str(x) for x in _keys(first)[i[conflicts]]]
+        raise InputError(
+            f"{first.name} and {second.name} have different labels for {len(found):,} ids ({listing(found)}). "
+            "Mend one file, or compare them as separate samples by leaving out the ids.",
+        )
+    return Pairing(True, "id", i, j, first.n - len(i), second.n - len(j))
 
 
-def _text(ids: NDArray[Any] | None) -> NDArray[np.str_]:
-    array = np.asarray(ids)
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)) and np.all(np.abs(array) < 2**53):
-        array = array.astype(np.int64)  # 7.0 is the id 7
-    return array.astype(str)
+def _matches(first: Predictions, second: Predictions) -> tuple[IndexArray, IndexArray]:
+    """Positions of the rows with the same id in either model, in the order of the first."""
+    order, hashes = _by_hash(first)
+    if _same_ids(first.ids, second.ids):
+        every = np.arange(first.n)
+        return every, every
+    other_order, other_hashes = _by_hash(second)
+    place = np.minimum(np.searchsorted(hashes, other_hashes), len(hashes) - 1)
+    hit = np.flatnonzero(hashes[place] == other_hashes)
+    found = np.full(first.n, -1, dtype=np.intp)
+    found[order[place[hit]]] = other_order[hit]
+    i = np.flatnonzero(found >= 0)
+    same = np.asarray(_keys(first)[i] == _keys(second)[found[i]], dtype=np.bool_)
+    return i[same], found[i[same]]
+
+
+def _same_ids(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool:
+    assert first is not None
+    assert second is not None
+    return first.dtype.kind == second.dtype.kind and len(first) == len(second) and bool(np.array_equal(first, second))
+
+
+def _by_hash(model: Predictions) -> tuple[IndexArray, NDArray[np.int64]]:
+    """Order of the ids by hash, and the hashes in that order; an InputError if an id repeats.
+
+    Of two different ids with the same hash, which are as good as never met, only one could be paired.
+    """
+    return model.remember("ids by hash", lambda: _sorted_hashes(model))
+
+
+def _sorted_hashes(model: Predictions) -> tuple[IndexArray, NDArray[np.int64]]:
+    keys = _keys(model)
+    hashes = np.fromiter(map(hash, keys.tolist()), dtype=np.int64, count=len(keys))
+    order = np.argsort(hashes)
+    hashes = hashes[order]
+    twins = np.flatnonzero(hashes[1:] == hashes[:-1])
+    repeated = [keys[order[t]] for t in twins if keys[order[t]] == keys[order[t + 1]]]
+    if repeated:
+        first = min(repeated, key=keys.tolist().index)
+        raise InputError(
+            f"In {model.name} the id {first} occurs {keys.tolist().count(first)} times; rows can only be paired by ids that occur once.",
+        )
+    return order, hashes
+
+
+def _keys(model: Predictions) -> NDArray[np.object_]:
+    """The ids as text: 7 and 7.0 are the id 7."""
+    return model.remember("id keys", lambda: _text(np.asarray(model.ids)))
+
+
+def _text(ids: NDArray[Any]) -> NDArray[np.object_]:
+    if ids.dtype.kind == "O" and set(map(type, ids.tolist())) == {str}:
+        return ids
+    if ids.dtype.kind == "f" and np.all(ids == np.floor(ids)) and np.all(np.abs(ids) < 2**53):
+        ids = ids.astype(np.int64)  # 7.0 is the id 7
+    return np.array(list(map(str, ids.tolist())), dtype=object)
 
 
 def differences(baseline: Predictions, model: Predictions, *, view: str = "top_label", level: float = 0.95) -> Differences:
@@ -139,7 +188,9 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     Notes
     -----
     Paired: mean of the row differences ± t·sd/√n, assuming independent rows.  Not paired: the difference of two
-    means with √(se₁² + se₂²) and Welch's degrees of freedom, which is wider.  Where a log loss was raised from
+    means with √(se₁² + se₂²) and Welch's degrees of freedom, which is wider.  With clusters, the sums of a cluster
+    take the place of its rows: se² = Σ_c(Σ_{i∈c} w(d − d̄))²/(Σw)² · C/(C − 1) and C − 1 degrees of freedom, C =
+    (Σw)²/Σ_c W_c², which is the number of clusters of equal weight.  Where a log loss was raised from
     infinity (clipped), its difference gets no interval: decide on the Brier score.
 
     References
@@ -147,7 +198,7 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     Diebold & Mariano (1995), doi:10.1080/07350015.1995.10524599.
     """
     pairing = pair(baseline, model)
-    notes = _weight_note(pairing, baseline, model)
+    notes = [*_weight_note(pairing, baseline, model), *_cluster_note(pairing, baseline, model)]
     a, b = _row_values(baseline, view), _row_values(model, view)
     brier = log_loss = None
     if _same_scale(baseline, model):
@@ -182,6 +233,30 @@ def _weigher(baseline: Predictions, model: Predictions) -> Predictions:
     return model if baseline.weight is None and model.weight is not None else baseline
 
 
+def _cluster_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:
+    one, two = baseline.cluster_code, model.cluster_code
+    if not pairing.paired or one is None or two is None:
+        return []
+    one, two = one[pairing.first], two[pairing.second]
+    if _finer(one, two) and _finer(two, one):
+        return []
+    return [f"{model.name} and {baseline.name} put the same rows into different clusters; the differences use those of {baseline.name}."]
+
+
+def _finer(one: IndexArray, two: IndexArray) -> bool:
+    """Whether rows that share a cluster of the first share one of the second."""
+    other = np.zeros(int(one.max()) + 1, dtype=np.intp)
+    other[one] = two
+    return bool(np.array_equal(other[one], two))
+
+
+def _pair_clusters(pairing: Pairing, baseline: Predictions, model: Predictions) -> IndexArray | None:
+    """Clusters of paired rows: the baseline's, else the model's."""
+    if baseline.cluster_code is not None:
+        return baseline.cluster_code[pairing.first]
+    return None if model.cluster_code is None else model.cluster_code[pairing.second]
+
+
 def _same_scale(baseline: Predictions, model: Predictions) -> bool:
     if (baseline.task == "top_label") != (model.task == "top_label"):
         return False
@@ -202,24 +277,28 @@ def _difference(
         weigher = _weigher(baseline, model)
         rows = pairing.first if weigher is baseline else pairing.second
         weight = None if weigher.weight is None else weigher.weight[rows]
-        mean, se, df = _mean(second[pairing.second] - first[pairing.first], weight)
+        cluster = _pair_clusters(pairing, baseline, model)
+        mean, se, df = _mean(second[pairing.second] - first[pairing.first], weight, cluster)
         return _estimate(mean, se, df, level)
-    one, two = _mean(first, baseline.weight), _mean(second, model.weight)
+    one, two = _mean(first, baseline.weight, baseline.cluster_code), _mean(second, model.weight, model.cluster_code)
     squares = one[1] ** 2 + two[1] ** 2
     parts = (s**4 / d if d > 0 else np.inf for _, s, d in (one, two))
     df = squares**2 / total_parts if (total_parts := sum(parts)) > 0 else np.inf
     return _estimate(two[0] - one[0], float(np.sqrt(squares)), df, level)
 
 
-def _mean(values: FloatArray, weight: FloatArray | None) -> tuple[float, float, float]:
-    """Mean, its standard error and degrees of freedom; rows weighted."""
+def _mean(values: FloatArray, weight: FloatArray | None, cluster: IndexArray | None) -> tuple[float, float, float]:
+    """Mean, its standard error and degrees of freedom; rows weighted, clusters as one."""
     w = np.ones(len(values)) if weight is None else weight
-    mean = float(np.sum(w * values) / np.sum(w))
-    n_eff = float(np.sum(w) ** 2 / np.sum(w**2))
-    if n_eff <= 1 + 1e-9:
+    whole = total(w)
+    mean = total(w * values) / whole
+    sums = w * (values - mean)
+    if cluster is not None:
+        sums, w = np.bincount(cluster, sums), np.bincount(cluster, w)
+    units = whole**2 / total(w**2)
+    if units <= 1 + 1e-9:
         return mean, np.inf, 0.0
-    spread = float(np.sum(w**2 * (values - mean) ** 2))
-    return mean, float(np.sqrt(spread * n_eff / (n_eff - 1)) / np.sum(w)), n_eff - 1
+    return mean, float(np.sqrt(total(sums**2) * units / (units - 1))) / whole, units - 1
 
 
 def _estimate(mean: float, se: float, df: float, level: float) -> Estimate:

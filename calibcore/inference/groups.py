@@ -18,7 +18,6 @@ from calibcore.inference.slices import (
     MINIMUM,
     Judgement,
     checked_minimum,
-    cluster_notes,
     enough,
     judge,
     levels_of,
@@ -100,8 +99,6 @@ class Groups:
     minimum : int
     groups : tuple of Group
         Numbers by size, then names by the alphabet, then "(missing)".
-    notes : tuple of str
-        What is doubtful, one sentence each.
     """
 
     column: str
@@ -109,7 +106,6 @@ class Groups:
     level: float
     minimum: int
     groups: tuple[Group, ...]
-    notes: tuple[str, ...] = ()
 
     @property
     def judged(self) -> tuple[Group, ...]:
@@ -155,7 +151,6 @@ class Groups:
             "minimum": self.minimum,
             "p_value": self.p_value,
             "text": self.text,
-            "notes": list(self.notes),
             "groups": [g.to_dict() for g in self.groups],
         }
 
@@ -205,8 +200,8 @@ def by_group(  # noqa: PLR0913 - how groups are looked at
 
     Intervals are those of one sample at level 1 − (1 − level)/m for m judged groups (Bonferroni), so all of them hold at
     once.  p-values are those of `detect` on the group's rows: a binary model is tested in the confidence and in the
-    positive view at once; a class view is tested alone.  They rest on 1,000 redraws, so none is below 1/1001.  Assumes
-    independent rows; with a cluster column the intervals use cluster sums, the p-values do not.  A calibrated model has
+    positive view at once; a class view is tested alone.  They rest on 1,000 redraws, so none is below 1/1001.  Rows count
+    as independent, but for those of a cluster.  A calibrated model has
     calibrated groups only if it knows the group or the group does not matter: a gap in a group can exist with no gap
     overall.
 
@@ -235,7 +230,7 @@ Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = 0.002).
     p_values = [None if f is None else f.p_value for f in found]
     adjusted = zip(holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
     groups = [_group(name, part.profile(view), bins, f, p) for (name, part), f, p in zip(parts, found, adjusted, strict=True)]
-    return Groups(column, view, level, minimum, tuple(groups), cluster_notes(predictions, "p-values"))
+    return Groups(column, view, level, minimum, tuple(groups))
 
 
 def each_group(

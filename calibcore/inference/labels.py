@@ -14,7 +14,7 @@ from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_level, holm
-from calibcore.inference.slices import MINIMUM, checked_minimum, cluster_notes, enough, judge, number, usual_partition
+from calibcore.inference.slices import MINIMUM, checked_minimum, enough, judge, number, usual_partition
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -92,13 +92,11 @@ class MultiLabel:
     minimum : int
     labels : tuple of Label
         In the order given.
-    notes : tuple of str
     """
 
     level: float
     minimum: int
     labels: tuple[Label, ...]
-    notes: tuple[str, ...] = ()
 
     @property
     def judged(self) -> tuple[Label, ...]:
@@ -147,7 +145,6 @@ class MultiLabel:
             "p_value": self.p_value,
             "mean_ece": self.mean_ece,
             "text": self.text,
-            "notes": list(self.notes),
             "labels": [x.to_dict() for x in self.labels],
         }
 
@@ -219,8 +216,7 @@ def multilabel(
             labels.append(Label(model.name, profile, False, Estimate(total(profile.cell_sums("residual")) / profile.weight_sum), ece))
             continue
         labels.append(Label(model.name, profile, True, f.gap, ece, f.chance, f.p_value, p_holm, p_list, f.visible_gap))
-    notes = next((n for m in models if (n := cluster_notes(m, "p-values"))), ())
-    return MultiLabel(level, minimum, tuple(labels), notes)
+    return MultiLabel(level, minimum, tuple(labels))
 
 
 def multilabel_from_arrays(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,19 @@ from calibcore.clusters import sums_at
 from calibcore.profile import Profile
 from calibcore.summation import total
 
-__all__ = ["ROUNDING", "Coefficient", "Fit", "Logits", "between_clusters", "newton", "outside_clusters"]
+__all__ = [
+    "ROUNDING",
+    "Coefficient",
+    "CoxFit",
+    "Fit",
+    "Logits",
+    "between_clusters",
+    "finite_or_none",
+    "fit_cox",
+    "fit_in_the_large",
+    "newton",
+    "outside_clusters",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -60,6 +72,40 @@ class Coefficient:
         """As plain data."""
         low, high = self.interval(level)
         return {"value": self.value, "low": low, "high": high}
+
+
+@dataclass(frozen=True, slots=True)
+class CoxFit:
+    """Outcome of `cox`.
+
+    Attributes
+    ----------
+    intercept, slope : Coefficient
+        0 and 1 under calibration; a slope below 1 means that the probabilities are too extreme.
+    likelihood_ratio, p_value : float or None
+        Test of intercept 0 and slope 1 together, two degrees of freedom; None where there is no fit, infinite with p = 0
+        where a probability of 0 or 1 was wrong.
+    infinite_logits : int
+        Rows with a probability of exactly 0 or 1.
+    problem : str or None
+        Why there is no fit, in words.
+    """
+
+    intercept: Coefficient
+    slope: Coefficient
+    likelihood_ratio: float | None
+    p_value: float | None
+    infinite_logits: int
+    problem: str | None = None
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "intercept": self.intercept.to_dict(level),
+            "slope": self.slope.to_dict(level),
+            "lr": finite_or_none(self.likelihood_ratio),
+            "p_value": self.p_value,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,3 +230,49 @@ def newton(rows: Logits, columns: tuple[FloatArray, ...], start: FloatArray) -> 
 def _cross(weight: FloatArray, columns: tuple[FloatArray, ...]) -> FloatArray:
     """Σ weight·x·x'."""
     return np.array([[np.sum(weight * a * b) for b in columns] for a in columns])
+
+
+_NO_COEFFICIENT = Coefficient(None, None)
+_WRONG = "a probability of exactly 0 or 1 was wrong"
+_APART = "the scores of the events and of the others do not overlap"
+_NOT_POSITIVE = "there are probabilities of exactly 0 or 1, and the slope of the others is not positive"
+_NOT_CONVERGED = "the fit did not converge"
+
+
+def fit_in_the_large(rows: Logits) -> Coefficient:
+    """Intercept beside a slope of 1."""
+    if rows.wrong or not len(rows.weight) or not ROUNDING < rows.rate < 1 - ROUNDING:
+        return _NO_COEFFICIENT
+    fit = newton(rows, (np.ones(len(rows.logit)),), np.zeros(1))
+    if fit is None:
+        return _NO_COEFFICIENT
+    return Coefficient(float(fit.at[0]), float(np.sqrt(fit.covariance[0, 0])))
+
+
+def fit_cox(rows: Logits) -> CoxFit:
+    """The fit, made with logits measured from their mean and slopes from 1 for the sake of the digits."""
+    if rows.wrong:
+        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, np.inf, 0.0, rows.infinite, _WRONG)
+    if not rows.overlap:
+        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, _APART)
+    middle = float(np.sum(rows.weight * rows.logit) / np.sum(rows.weight))
+    columns = (np.ones(len(rows.logit)), rows.logit - middle)
+    flat = np.array([float(special.logit(rows.rate)) - middle, -1.0])  # the constant rate
+    start = max(np.zeros(2), flat, key=lambda b: rows.likelihood(rows.logit + b[0] + b[1] * columns[1])[0])
+    fit = newton(rows, columns, start)
+    problem = _NOT_CONVERGED if fit is None else _NOT_POSITIVE if rows.infinite and fit.at[1] <= -1 else None
+    if fit is None or problem:
+        return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, problem)
+    turn = np.array([[1.0, -middle], [0.0, 1.0]])  # back to an intercept at logit 0
+    intercept, slope = turn @ fit.at
+    errors = np.sqrt(np.maximum(np.diag(turn @ fit.covariance @ turn.T), 0.0))
+    gain = max(0.0, 2 * (fit.likelihood - rows.likelihood(rows.logit)[0]) * rows.n_effective)
+    p_value = float(special.chdtrc(2, gain))
+    return CoxFit(
+        Coefficient(float(intercept), float(errors[0])), Coefficient(float(1 + slope), float(errors[1])), gain, p_value, rows.infinite
+    )
+
+
+def finite_or_none(x: float | None) -> float | None:
+    """As plain data: None for what is infinite or not a number."""
+    return None if x is None or not np.isfinite(x) else float(x)

@@ -12,7 +12,7 @@ from scipy import special
 from calibcore.binned import checked_level
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import bonferroni_level
-from calibcore.inference.slices import MINIMUM, checked_minimum, cluster_codes, enough, gap_of, number
+from calibcore.inference.slices import MINIMUM, checked_minimum, enough, gap_of, number
 from calibcore.inference.spans import Span, spans_of
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -206,8 +206,8 @@ def by_period(
 
     Same gap in all periods: with S_k = Σ w(event − p) and W_k = Σw of period k, g_k = S_k/W_k and its variance if every
     event is more or less probable than claimed by the same g, V_k = φ·Σ w²·q(1 − q)/W_k² with q = p + g (held in [0, 1]),
-    g the gap of the judged rows and φ the spread of the residuals about the gaps of their periods, divided by what the q
-    let expect, over all judged rows: Q = Σ (g_k − ḡ)²/V_k with ḡ = Σ(g_k/V_k)/Σ(1/V_k) has a χ² distribution with K − 1 degrees
+    g the gap of the judged rows and φ ≥ 1 the spread of the residuals about the gaps of their periods, divided by what the
+    q let expect, over all judged rows: Q = Σ (g_k − ḡ)²/V_k with ḡ = Σ(g_k/V_k)/Σ(1/V_k) has a χ² distribution with K − 1 degrees
     of freedom (Cochran's Q with variances that do not depend on the period's outcomes).  Approximate; with few expected
     errors in a period it is too large or too small.  Trend: slope of g_k on the period's position with weights 1/V_k.
     A gap may also change because the mix of cases changes, with the model as right as ever about each case.
@@ -235,7 +235,7 @@ def by_period(
     listed = tuple(_period(s, p, view, each if good else None) for s, p, good in zip(spans, parts, judged, strict=True))
     compared = [(s.position, p) for s, p, good in zip(spans, parts, judged, strict=True) if good]
     change = _change(np.array([x for x, _ in compared], dtype=np.float64), [p for _, p in compared], view) if len(compared) > 1 else None
-    return Periods(view, level, minimum, step, listed, change, (*notes, *_cluster_note(predictions)))
+    return Periods(view, level, minimum, step, listed, change, (*notes, *_cluster_note(predictions, spans)))
 
 
 def _period(span: Span, part: Predictions, view: str, level: float | None) -> Period:
@@ -268,19 +268,19 @@ def _change(position: FloatArray, parts: list[Predictions], view: str) -> Change
 
 
 def _variances(parts: list[Predictions], view: str, common: float, gap: FloatArray) -> FloatArray:
-    """Variance of each part's gap if there is one common gap, scaled to the spread found over all parts.
+    """Variance of each part's gap if there is one common gap, raised to the spread found over all parts.
 
     From cluster sums where there are clusters; from the spread of the residuals where a certain model leaves no variance.
     """
     weight = np.array([p.profile(view).weight_sum for p in parts])
-    if any(p.cluster is not None for p in parts):
+    if any(p.cluster_code is not None for p in parts):
         return np.asarray([_cluster_squares(p, view, common) for p in parts] / weight**2)
     expected = np.array([_expected_squares(p.profile(view), common) for p in parts])
     found = np.array([_squares(p.profile(view), g) for p, g in zip(parts, gap.tolist(), strict=True)])
     if not (expected > 0).all():
         return np.asarray([_squares(p.profile(view), common) for p in parts] / weight**2)
     freedom = sum(p.profile(view).n_effective for p in parts)
-    scale = found.sum() / expected.sum() * freedom / (freedom - len(parts))
+    scale = max(1.0, found.sum() / expected.sum() * freedom / (freedom - len(parts)))
     return np.asarray(expected * scale / weight**2)
 
 
@@ -299,13 +299,19 @@ def _squares(profile: Profile, gap: float) -> float:
 
 def _cluster_squares(part: Predictions, view: str, gap: float) -> float:
     """Σ over clusters of (Σw(event − p − gap))²."""
-    assert part.cluster is not None
+    if part.cluster_code is None:
+        return _squares(part.profile(view), gap)
     p, event = part.rows(view)
     residual = (1.0 if part.weight is None else part.weight) * (event - p.astype(np.float64) - gap)
-    return total(np.bincount(cluster_codes(part.cluster), weights=residual) ** 2)
+    return total(np.bincount(part.cluster_code, weights=residual) ** 2)
 
 
-def _cluster_note(predictions: Predictions) -> tuple[str, ...]:
-    if predictions.cluster is None:
+def _cluster_note(predictions: Predictions, spans: list[Span]) -> tuple[str, ...]:
+    """A sentence if any cluster has rows in several periods."""
+    code = predictions.cluster_code
+    if code is None:
         return ()
-    return ("Clusters are kept together within a period; rows of one cluster in different periods are treated as independent.",)
+    seen = sum(len(np.unique(code[s.rows])) for s in spans)
+    if seen == len(np.unique(code)):
+        return ()
+    return ("Some clusters have rows in several periods; between periods these rows are treated as independent.",)

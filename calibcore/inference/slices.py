@@ -27,8 +27,6 @@ __all__ = [
     "Judgement",
     "checked_minimum",
     "clopper_pearson",
-    "cluster_codes",
-    "cluster_notes",
     "distinct_of",
     "enough",
     "gap_of",
@@ -106,17 +104,6 @@ def enough(profile: Profile, minimum: int) -> bool:
     return profile.n_effective >= minimum * (1 - 1e-9)
 
 
-def cluster_codes(cluster: NDArray[Any]) -> IndexArray:
-    """A number for each cluster, shape (n,); rows without a cluster are each one of their own."""
-    names, code = levels_of(cluster)
-    if names[-1] != MISSING:
-        return code
-    alone = np.flatnonzero(code == len(names) - 1)
-    code = code.copy()
-    code[alone] = len(names) + np.arange(len(alone))
-    return np.unique(code, return_inverse=True)[1].astype(np.intp)
-
-
 def gap_of(part: Predictions, view: str, level: float) -> Estimate:
     """Signed gap of a part of the rows, with an interval that keeps its level in small and very confident parts.
 
@@ -130,12 +117,12 @@ def gap_of(part: Predictions, view: str, level: float) -> Estimate:
     Returns
     -------
     Estimate
-        Without ends where there are not two (effective) rows or clusters.
+        Without ends where there are not two (effective) rows.
 
     Notes
     -----
-    The t interval of the mean residual is not used here: at level 0.9958 it misses 20 times as often as it should where 50
-    rows have confidences near 0.95, because a sample with few errors also has a small spread.  Instead:
+    The t interval of the mean residual is not used for independent rows: at level 0.9958 it misses 20 times as often as it
+    should where 50 rows have confidences near 0.95, because a sample with few errors also has a small spread.  Instead:
 
     - fewer than 25 (effective) rows right, or fewer than 25 wrong: Clopper and Pearson's interval of the rate minus the
       mean confidence.  It holds whatever the probability of each row, since a sum of unequal Bernoulli outcomes varies
@@ -143,8 +130,8 @@ def gap_of(part: Predictions, view: str, level: float) -> Estimate:
     - otherwise all g with (ĝ − g)² ≤ z²·φ·V(g)/n_eff, V(g) the mean of q(1 − q), q = p + g, which is Wilson's interval where
       all p are equal; φ ≥ 1 is the spread of the residuals found, divided by V(ĝ).
 
-    Weights enter as (Σw)²/Σw² rows and, in V and φ, squared.  With C clusters: ĝ ± t·se with C − 1 degrees of freedom and
-    se² = C/(C − 1)·Σ_c (Σ_{i in c} w(r − ĝ))²/(Σw)²; the first rule with at most C rows.
+    Weights enter as (Σw)²/Σw² rows and, in V and φ, squared.  With clusters the number of effective rows is that of the
+    profile, and the second rule is the t interval of cluster sums, `mean_gap`.
 
     References
     ----------
@@ -153,16 +140,13 @@ def gap_of(part: Predictions, view: str, level: float) -> Estimate:
     """
     profile = part.profile(view)
     value = total(profile.cell_sums("residual")) / profile.weight_sum
-    code = None if part.cluster is None else cluster_codes(part.cluster)
-    n = profile.n_effective if code is None else min(profile.n_effective, int(code.max()) + 1)
+    n = profile.n_effective
     if n < 2 * (1 - 1e-9):
         return Estimate(value)
     if min(profile.accuracy, 1 - profile.accuracy) * n < FEW * (1 - 1e-9):
         low, high = clopper_pearson(profile.accuracy * n, n, level)
         return Estimate(value, low - profile.mean_confidence, high - profile.mean_confidence)
-    if code is not None:
-        return _cluster_gap(part, view, code, value, level)
-    return _score_gap(profile, value, level)
+    return _score_gap(profile, value, level) if profile.clusters is None else mean_gap(profile, level)
 
 
 def clopper_pearson(successes: float, n: float, level: float) -> tuple[float, float]:
@@ -196,16 +180,6 @@ def _score_gap(profile: Profile, value: float, level: float) -> Estimate:
     return Estimate(value, middle - half, middle + half)
 
 
-def _cluster_gap(part: Predictions, view: str, code: IndexArray, value: float, level: float) -> Estimate:
-    p, event = part.rows(view)
-    clusters = int(code.max()) + 1
-    weight = 1.0 if part.weight is None else part.weight
-    sums = np.bincount(code, weights=weight * (event - p.astype(np.float64) - value), minlength=clusters)
-    se = (total(sums**2) * clusters / (clusters - 1)) ** 0.5 / part.profile(view).weight_sum
-    half = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * se
-    return Estimate(value, value - half, value + half)
-
-
 def visible_gap(part: Predictions, view: str, level: float) -> float | None:
     """The smallest gap that the interval of `gap_of` would have shown in about four samples of five.
 
@@ -231,11 +205,10 @@ def visible_gap(part: Predictions, view: str, level: float) -> float | None:
     mean confidence, and e or n − e is below 25): the rate at which e or more of them come with probability 0.8, minus the
     rate claimed; that is the exact figure where all p are equal, a little too large elsewhere.  Never below the rate at
     which 25 of them come with probability 0.8, where the rule needs as many.
-    With clusters, whose dependence the probabilities do not tell, from the half-width of the interval found.
+    With clusters n_eff also knows how strongly the outcomes of a cluster depend on each other, which is estimated with a
+    margin, so the figure is rather too large.
     """
     profile = part.profile(view)
-    if part.cluster is not None:
-        return _visible_by_cluster(gap_of(part, view, level), int(cluster_codes(part.cluster).max()), level)
     n = profile.n_effective
     if n < 2 * (1 - 1e-9):
         return None
@@ -258,12 +231,6 @@ def _exact_visible(n: float, rare: float, tail: float) -> float | None:
     if not len(seen) or not (seen[0] < FEW or n - seen[0] < FEW):
         return None
     return float(special.betaincinv(seen[0], max(n - seen[0], 0.0) + 1, POWER)) - rare
-
-
-def _visible_by_cluster(found: Estimate, df: int, level: float) -> float | None:
-    if found.low is None or found.high is None:
-        return None
-    return (found.high - found.low) / 2 * (1 + float(special.stdtrit(df, POWER) / special.stdtrit(df, (1 + level) / 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,13 +267,6 @@ def usual_partition(partition: Partition | None) -> Partition:
     if not isinstance(partition, Partition):
         raise InputError("Bins with shared ties belong to one set of rows; use ties='together', so that every part has the same bins.")
     return partition
-
-
-def cluster_notes(predictions: Predictions, what: str) -> tuple[str, ...]:
-    """What clusters do to the figures."""
-    if predictions.cluster is None:
-        return ()
-    return (f"Intervals use cluster sums; {what} treat rows of one cluster as independent, so they can be too small.",)
 
 
 def number(value: float | None) -> float | None:

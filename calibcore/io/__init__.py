@@ -89,6 +89,12 @@ def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
     ------
     InputError
         If the file holds no table.
+
+    Examples
+    --------
+    >>> layout = inspect(b"label,p\\n1,0.9\\n0,0.2\\n")
+    >>> layout.roles["label"], layout.questions
+    ('label', ())
     """
     return _layout_of_all(_tables(source, None, first_rows=True), mapping or Mapping())
 

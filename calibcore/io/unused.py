@@ -36,7 +36,7 @@ def unused(e: Evidence, reading: Reading) -> tuple[str, ...]:
     _classes(e.mapping, reading)
     _positive(e.mapping, reading)
     _columns_are(e.mapping, reading)
-    return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading), *_roles_without_effect(e.mapping))
+    return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading))
 
 
 def _columns(e: Evidence, reading: Reading) -> None:
@@ -134,8 +134,3 @@ def _repeated(e: Evidence, reading: Reading) -> Iterator[str]:
         twin = next((u for u in used if values is not None and np.array_equal(values, e.column(u).numeric().values, equal_nan=True)), None)
         if twin:
             yield f"Column {name!r} repeats {twin!r} in every row and was not read as another model."
-
-
-def _roles_without_effect(mapping: Mapping) -> Iterator[str]:
-    if mapping.cluster:
-        yield f"Intervals treat the rows of one {mapping.cluster!r} as independent, so they are too narrow where such rows go together."

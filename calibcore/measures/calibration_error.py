@@ -135,6 +135,15 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     InputError
         For input or settings that cannot be used.
 
+    Notes
+    -----
+    Equal-width edges are the doubles nearest k/M and bins are (a, b], the first also holding 0; gap = accuracy −
+    confidence.  What the gaps of bins can and cannot say: see `BinnedStatistics` and `expected_calibration_error`.
+
+    References
+    ----------
+    Murphy & Winkler (1977), doi:10.2307/2346866 (the reliability diagram).
+
     Examples
     --------
     >>> b = bin_statistics([1, 1, 0, 1], [0.3, 0.3, 0.9, 0.9], n_bins=4)
@@ -185,8 +194,16 @@ def expected_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> floa
 def maximum_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
     """Maximum calibration error: the largest |accuracy_b − confidence_b| over the bins that hold rows.
 
-    Takes the same arguments as `bin_statistics`.  It is decided by the thinnest bins: name the bin and its rows
-    (`BinnedStatistics.mce_bin`).
+    Takes the same arguments as `bin_statistics`.
+
+    Notes
+    -----
+    The largest of several noisy gaps, so biased upwards, and decided by the thinnest bins: name the bin and its rows
+    (`BinnedStatistics.mce_bin`).  Assumes nothing about the rows; a description of these bins only.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht (2015), doi:10.1609/aaai.v29i1.9602.
 
     Examples
     --------
@@ -199,7 +216,16 @@ def maximum_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float
 def root_mean_square_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> float:
     """Root mean square calibration error: √(Σ (n_b/n)·(accuracy_b − confidence_b)²).
 
-    Takes the same arguments as `bin_statistics`; biased upwards by sampling noise, as ECE is.
+    Takes the same arguments as `bin_statistics`.
+
+    Notes
+    -----
+    Biased upwards by sampling noise, as ECE is: under calibration its square is about Σ V_b/(n_b·n) with V_b = Σp(1 − p).
+    `debiased_squared_error` takes that off.
+
+    References
+    ----------
+    Kumar, Liang & Ma (2019), arXiv:1909.10155 (ℓ² calibration error).
 
     Examples
     --------

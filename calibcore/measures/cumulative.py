@@ -129,6 +129,10 @@ def cumulative(profile: Profile, *, seed: int = 0, draws: int = DRAWS) -> Cumula
     draws : int
         Redraws, where they are needed.
 
+    Returns
+    -------
+    CumulativeDifferences
+
     Notes
     -----
     At the k-th distinct score C_k = Σ_{p ≤ score} w(y − p)/Σw, and C_0 = 0: equal scores are one step.  MAD = max|C|,

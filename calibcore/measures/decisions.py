@@ -34,7 +34,7 @@ class Side:
     errors_expected, errors_found : float
         Sums of weights: what the model's own probabilities let expect, and what happened.
     n_effective : float
-        (Σw)²/Σw², the sample size of the interval.
+        (Σw)²/Σw², the sample size of the interval; fewer where rows of a cluster go together.
     """
 
     count: int
@@ -55,7 +55,7 @@ class Side:
         return self.errors_found / self.weight if self.weight else None
 
     def interval(self, level: float = 0.95) -> tuple[float | None, float | None]:
-        """Wilson's interval of the error rate, for independent rows; (None, None) without rows."""
+        """Wilson's interval of the error rate for as many independent rows as are effective; (None, None) without rows."""
         if self.rate_found is None:
             return None, None
         n = np.array([self.n_effective])
@@ -229,6 +229,7 @@ def threshold_panel(
     cut = _cut(profile, threshold, closed)
     positions = np.array([0, cut, len(profile)])
     sums = {q: profile.cumulative(q).between(positions) for q in ("count", "weight", "positive", "weight_squared")}
+    sums["weight_squared"] = sums["weight_squared"] + _pairs(profile, cut)
     wrong, share_wrong = Cumulative(profile.weight - profile.positive).between(positions), Cumulative(_doubt(profile)).between(positions)
     events = profile.view != "top_label"
     expected_below = float(profile.cumulative("confidence").between(positions)[0]) if events else float(share_wrong[0])
@@ -252,6 +253,13 @@ def _cut(profile: Profile, t: float, closed: Closed) -> int:
     if t == 0.0 and closed == "left":
         return 0
     return int(Partition.from_edges([0.0, t, 1.0], closed).cut(profile.value)[1])
+
+
+def _pairs(profile: Profile, cut: int) -> FloatArray:
+    """What rows that go together add to Σw² on each side."""
+    if profile.clusters is None:
+        return np.zeros(2)
+    return profile.dependence * profile.clusters.pairs_in(np.repeat([0, 1], [cut, len(profile) - cut]), 2)
 
 
 def _doubt(profile: Profile) -> FloatArray:

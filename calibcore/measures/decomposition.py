@@ -114,14 +114,14 @@ class CorpDecomposition:
         -----
         Labels are redrawn as Bernoulli(p) and the curve is fitted anew.  Beyond 1,024 distinct confidences both the
         observed and the redrawn value are those of groups of neighbouring cells (at most 0.001 wide), so the cost does not
-        depend on the number of rows.  Assumes independent rows; a weighted group is redrawn as (Σw)²/Σw² equal rows.
+        depend on the number of rows.  Weights and clusters are kept, as `redraw_groups` describes; rows are independent otherwise.
         """
         if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 1:
             raise InputError(f"The number of draws must be a whole number from 1 up, got {draws!r}.", value=draws)
         groups = cell_groups(self.profile)
         share = groups.positive / groups.weight
         observed = float(groups.miscalibration(share, groups.fit(share)))
-        drawn = [groups.miscalibration(s, f) for s, f in groups.refits(groups.value, int(draws), seed)]
+        drawn = [groups.miscalibration(s, f) for s, f in groups.refits(int(draws), seed)]
         beyond = int(np.count_nonzero(np.concatenate(drawn) >= observed - 1e-12))
         return (1 + beyond) / (int(draws) + 1)
 

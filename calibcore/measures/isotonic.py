@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.profile import Profile
-from calibcore.redraw import Redraw, group_starts
+from calibcore.redraw import cells_of, group_starts
 
 __all__ = ["Blocks", "CellGroups", "IsotonicCurve", "cell_groups", "isotonic"]
 
@@ -157,16 +157,20 @@ class CellGroups:
         Smallest and largest value.
     value : array
         Mean value, by weight.
-    weight, weight_squared, positive : array
-        Σw, Σw² and Σw·y.
+    weight, positive : array
+        Σw and Σw·y.
+    starts : array of int
+        First cell of each group.
+    profile : Profile
     """
 
     low: FloatArray
     high: FloatArray
     value: FloatArray
     weight: FloatArray
-    weight_squared: FloatArray
     positive: FloatArray
+    starts: IndexArray
+    profile: Profile
 
     def __len__(self) -> int:
         return len(self.low)
@@ -182,11 +186,26 @@ class CellGroups:
         terms = (self.value - fitted) * (self.value + fitted - 2 * share)
         return np.asarray(np.sum(terms * self.weight, axis=-1) / np.sum(self.weight))
 
-    def refits(self, probability: FloatArray, draws: int, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Shares of events redrawn from a probability for each group, and the fits to them, each (some draws, groups)."""
-        redraw = Redraw.from_sums(self.weight, self.weight_squared, self.weight * probability)
-        for residuals in redraw.residuals(draws, np.random.default_rng(seed)):
-            shares = probability + residuals / self.weight
+    def effective_rows(self, first: IndexArray) -> FloatArray:
+        """(Σw)²/Σw² of blocks of groups, each from its ``first`` group on; fewer where the rows of clusters go together."""
+        profile, starts = self.profile, self.starts[first]
+        weight, squared = (np.add.reduceat(np.asarray(x, dtype=np.float64), starts) for x in (profile.weight, profile.weight_squared))
+        if profile.clusters is not None:
+            block = np.repeat(np.arange(len(first)), np.diff(np.append(starts, len(profile))))
+            squared = squared + profile.dependence * profile.clusters.pairs_in(block, len(first))
+        return np.asarray(weight**2 / squared)
+
+    def refits(self, draws: int, seed: int, *, probability: FloatArray | None = None) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Shares of events redrawn from a probability for each group, the values themselves by default, and the fits to them.
+
+        Both of shape (some draws, groups).  Weights and clusters are respected as `redraw_groups` does.
+        """
+        cells = cells_of(self.profile)
+        if probability is not None:
+            cells = replace(cells, probability=np.repeat(probability, np.diff(np.append(self.starts, len(self.profile)))))
+        expected = self.value if probability is None else probability
+        for residuals in cells.redraw(self.starts).residuals(draws, np.random.default_rng(seed)):
+            shares = expected + residuals / self.weight
             yield shares, np.array([self.fit(s) for s in shares])
 
 
@@ -199,11 +218,11 @@ def cell_groups(profile: Profile, *, step: float = _STEP, masses: int = _MASSES,
     cuts = np.searchsorted(upto, np.arange(1, masses) / masses * upto[-1])
     starts = group_starts(profile.value, cuts=cuts, step=step, few=few)
     bounds = np.append(starts, len(profile))
-    sums = (profile.cumulative(q).between(bounds) for q in ("confidence", "weight", "weight_squared", "positive"))
-    confidence, weight, squared, positive = sums
+    confidence, weight, positive = (profile.cumulative(q).between(bounds) for q in ("confidence", "weight", "positive"))
     value = profile.value.astype(np.float64)
     low, high = value[starts], value[bounds[1:] - 1]
-    return CellGroups(low, high, np.clip(confidence / weight, low, high), weight, squared, np.clip(positive, 0.0, weight))
+    mean = np.clip(confidence / weight, low, high)
+    return CellGroups(low, high, mean, weight, np.clip(positive, 0.0, weight), starts, profile)
 
 
 def _protect(result: Any, names: tuple[str, ...]) -> None:

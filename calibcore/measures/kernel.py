@@ -22,6 +22,7 @@ __all__ = ["KernelError", "kde_calibration_error", "kde_error", "kernel_calibrat
 FloatArray = NDArray[np.float64]
 
 MAX_ROWS = 5000  # of the kernel density ECE, whose cost grows with their square
+_ROUNDING = 1e-12
 _BLOCK = 256  # cells evaluated at a time
 _TINY = 1e-300  # stands for 0 in logarithms: the limit towards 0 is meant
 _FEW = 1024
@@ -40,6 +41,10 @@ def kde_error(profile: Profile, *, bandwidth: float, power: float = 1) -> float:
         Of the beta kernel, above 0.  It decides the value, so there is no default; 0.1 is coarse, 0.001 fine.
     power : float
         1 for the mean of the absolute, 2 for the mean of the squared differences (no root is taken).
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -148,7 +153,7 @@ class KernelError:
     width : float
         Of the kernel exp(−|p − p'|/width).
     unbiased : float or None
-        Mean over pairs of different rows; may be negative; None for a single row.
+        Mean over pairs of different rows; may be negative; None for a single row, or where one row holds all the weight.
     biased : float
         Mean over all pairs, a row with itself included; at least 0.
     """
@@ -191,6 +196,15 @@ def kernel_error(profile: Profile, *, width: float = 0.4) -> KernelError:
     width : float
         At least 0.0001; 0.4 is what the source used for MMCE.
 
+    Returns
+    -------
+    KernelError
+
+    Raises
+    ------
+    InputError
+        For a width below 0.0001.
+
     Notes
     -----
     With r = y − p and k = exp(−|p − p'|/width): biased = Σ_ij w_i w_j r_i r_j k_ij/(Σw)², MMCE its root, unbiased =
@@ -217,7 +231,7 @@ def kernel_error(profile: Profile, *, width: float = 0.4) -> KernelError:
     biased = float(_pair_sums(value, residual[np.newaxis], width)[0])
     alone = total(profile.cell_sums("residual_squared") / whole**2)
     pairs = 1 - total(profile.weight_squared / whole**2)
-    unbiased = (biased - alone) / pairs if profile.n > 1 else None
+    unbiased = (biased - alone) / pairs if profile.n > 1 and pairs > _ROUNDING else None
     return KernelError(profile, float(width), unbiased, max(0.0, biased))
 
 

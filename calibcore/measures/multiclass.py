@@ -161,15 +161,13 @@ def top_label_error(predictions: Predictions, **binning: Any) -> TopLabelError:
     everything = _bins(predictions.confidence, predictions.correct, predictions.weight, binning)
     order = np.argsort(predictions.predicted, kind="stable")
     found, starts = np.unique(predictions.predicted[order], return_index=True)
-    parts = np.split(order, starts[1:])
-    names = [predictions.classes[k] for k in found.tolist()]
+    parts, names = np.split(order, starts[1:]), [predictions.classes[k] for k in found.tolist()]
     errors, weights = [], []
     for rows in parts:
         weight = None if predictions.weight is None else predictions.weight[rows]
         errors.append(_bins(predictions.confidence[rows], predictions.correct[rows], weight, binning).ece)
         weights.append(float(len(rows)) if weight is None else total(weight))
-    shares = np.array(weights) / sum(weights)
-    value = float(np.sum(shares * np.array(errors)))
+    value = float(np.average(errors, weights=weights))
     return TopLabelError(value, everything.ece, dict(zip(names, errors, strict=True)), dict(zip(names, map(len, parts), strict=True)))
 
 
@@ -237,8 +235,8 @@ def adaptive_calibration_error(
     (1/K)·Σ_k (1/R_k)·Σ_r |gap_kr|.  Equal probabilities share a range, so R_k may be less than asked for, and the
     order of the rows does not matter; code that cuts by rank differs where there are ties.
 
-    The short form of the name means other things elsewhere: in netcal the average calibration error (one score, equal-width
-    bins, unweighted), in MCGrad an ECE in equal-mass bins, weighted.  Compare numbers only of the same definition.
+    The short form of the name means other things elsewhere: in netcal the average calibration error (one score, bins
+    unweighted), in MCGrad an ECE in equal-mass bins, weighted.  Compare numbers only of the same definition.
 
     References
     ----------
@@ -278,7 +276,8 @@ def thresholded_adaptive_calibration_error(
 
     Notes
     -----
-    The value depends entirely on the threshold: quote both.  0.01 is the default of the authors' code (robustness_metrics).
+    The value depends entirely on the threshold: quote both.  0.01 is the default that google-research/robustness_metrics
+    names; versions of it that hand on ``threshold=0`` ignore it, and give the adaptive error.
 
     References
     ----------
@@ -306,8 +305,7 @@ def classwise_floors(predictions: Predictions, **binning: Any) -> dict[str, floa
 
     Returns
     -------
-    dict of class name to float
-        See `noise_floor`; ECE minus floor is what a class shows beyond chance.
+    dict of class name to float: see `noise_floor`; ECE minus floor is what a class shows beyond chance.
 
     Examples
     --------
@@ -344,8 +342,8 @@ def multiclass(predictions: Predictions, *, n_bins: int = 15, threshold: float =
     >>> round(m.confidence_ece, 12), round(m.top_label_ece, 12), round(m.sce, 12)
     (0.25, 0.25, 0.25)
     """
-    limit, width = _checked_threshold(threshold), Partition.equal_width(n_bins, binning.get("closed", "right"))
-    floors, errors = {}, []
+    limit, floors, errors = _checked_threshold(threshold), {}, []
+    width = Partition.equal_width(n_bins, binning.get("closed", "right"))
     for name, profile in _class_profiles(predictions):
         floors[name] = noise_floor(profile, make_partition(profile, n_bins=n_bins, **binning))
         errors.append((_ece(profile, width), _adaptive(profile, n_bins, None), _adaptive(profile, n_bins, limit)))

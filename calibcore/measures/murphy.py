@@ -91,8 +91,8 @@ def murphy(profile: Profile, partition: Partition | SharedTies) -> MurphyDecompo
     bins = profile.bin(partition)
     positions = partition.cut(profile.value)
     v = profile.value.astype(np.float64)
-    squares = Cumulative(profile.weight * v * v).between(positions)
-    products = Cumulative(profile.positive * v).between(positions)
+    squares = profile.remember("cumulative squares", lambda: Cumulative(profile.weight * v * v)).between(positions)
+    products = profile.remember("cumulative products", lambda: Cumulative(profile.positive * v)).between(positions)
     share, p, y = (np.where(bins.filled, x, 0.0) for x in (bins.weight / profile.weight_sum, bins.confidence, bins.accuracy))
     base = profile.accuracy
     return MurphyDecomposition(

@@ -23,6 +23,11 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: Sequence[Any] | None = Non
     float
         Two classes: Σ(p − y)²/n, from 0 to 1.  K ≥ 3: summed over classes, from 0 to 2 (some tools halve it).
 
+    Notes
+    -----
+    A strictly proper score: its expectation is smallest for the true probabilities.  The mean over rows is unbiased for
+    the population's; it mixes calibration with discrimination, which `corp_decomposition` separates.
+
     References
     ----------
     Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
@@ -46,7 +51,8 @@ def log_loss(y_true: Any, y_prob: Any, *, classes: Sequence[Any] | None = None, 
 
     Notes
     -----
-    A probability below 2⁻⁵² is raised to it, so the value is finite; `Analysis` counts such rows as ``clipped``.
+    Strictly proper and unbiased, but for a probability below 2⁻⁵², which is raised to it so that the value is finite;
+    `Analysis` counts such rows as ``clipped``.
 
     References
     ----------

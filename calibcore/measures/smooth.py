@@ -52,6 +52,10 @@ def smooth_error(profile: Profile) -> SmoothError:
     ----------
     profile : Profile
 
+    Returns
+    -------
+    SmoothError
+
     Notes
     -----
     smECE_s = ∫₀¹ |Σ w(y − p)·K_s(t, p)/Σw| dt with K_s a Gaussian of standard deviation s, reflected at 0 and 1; the

@@ -9,6 +9,7 @@ from typing import Any
 from calibcore.analysis import Analysis, Comparison
 from calibcore.errors import Question
 from calibcore.io import Layout
+from calibcore.report.details import detail_table, requested_blocks
 from calibcore.report.tables import Table, count_text, difference_table, model_table, plain, settings_text
 
 __all__ = ["layout_blocks", "question_text", "result_blocks"]
@@ -28,14 +29,16 @@ def result_blocks(analyses: Sequence[Analysis], comparison: Comparison | None = 
     """
     ordered = analyses if comparison is None else sorted(analyses, key=lambda a: a.name != comparison.baseline)
     blocks: list[Table | str] = [model_table(ordered)]
-    if comparison is not None:
+    if comparison is None:
+        blocks.append(detail_table(ordered))
+    else:
         blocks.append(difference_table(comparison))
         notes = [note for d in comparison.differences for note in d.notes]
         blocks += [f"Note: {plain(note)}" for note in dict.fromkeys(notes)]
     blocks.append(f"{settings_text(analyses[0].settings)} {_gap_words(analyses[0].view)}")
     blocks.append("ECE depends on bins and rows; by chance: a calibrated model with these confidences, median to 95th percentile.")
     for a in ordered:
-        blocks += ["", *_verdict_lines(a)]
+        blocks += ["", *_verdict_lines(a), *requested_blocks(a)]
     return blocks
 
 

@@ -55,11 +55,6 @@ def test_refused(data, told, sentence):
         (FLAGGED, {"drop_label": ("q", "1")}, "No row has the label 'q', so none was left out for it (--drop-label)."),
         (BINARY, {"columns_are": "models"}, "Only column 'p' holds probabilities, so there is one model (--columns-are models)."),
         (
-            BINARY,
-            {"cluster": "g"},
-            "Intervals treat the rows of one 'g' as independent, so they are too narrow where such rows go together.",
-        ),
-        (
             TWINS.replace(b"first,second", b"prob_rf,prob_gbm"),
             {},
             "Column 'prob_gbm' repeats 'prob_rf' in every row and was not read as another model.",

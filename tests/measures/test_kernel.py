@@ -159,7 +159,9 @@ def test_width_must_be_a_number():
             kernel_error(profile([0.5], [1]), width=bad)
 
 
-@pytest.mark.parametrize(("p", "y"), [([0.5], [1]), ([0.3] * 20, [0] * 20), ([0.0, 0.2, 0.2, 1.0], [0, 0, 0, 1]), ([1.0], [0]), ([0.0], [0])])
+@pytest.mark.parametrize(
+    ("p", "y"), [([0.5], [1]), ([0.3] * 20, [0] * 20), ([0.0, 0.2, 0.2, 1.0], [0, 0, 0, 1]), ([1.0], [0]), ([0.0], [0])]
+)
 @pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
 def test_edges_of_input(p, y, scale):
     for dtype in (np.float32, np.float64):

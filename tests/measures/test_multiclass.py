@@ -95,15 +95,14 @@ def test_top_label_sees_what_cancels():
     assert e.rows == {"a": 5, "b": 5}
 
 
-def test_one_range_after_the_authors_code():
-    # robustness_metrics' own test: four rows, one range, |share − mean| of the probabilities above the threshold
-    p = [[0.99, 0.005, 0.005], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.05, 0.1, 0.85]]
+def test_one_range_of_the_probabilities_above_a_threshold():
+    p = [[0.97, 0.02, 0.01], [0.1, 0.7, 0.2], [0.3, 0.2, 0.5], [0.05, 0.15, 0.8]]
     y = [1, 1, 0, 2]
-    # above .01: class 0 .99 .1 .2 .05 (1 of 4 events), class 1 .8 .2 .1 (1 of 3), class 2 .1 .6 .85 (1 of 3)
-    expected = (abs(1 / 4 - 1.34 / 4) + abs(1 / 3 - 1.1 / 3) + abs(1 / 3 - 1.55 / 3)) / 3
+    # above .01: class 0 all four (1 event), class 1 all four (2 events), class 2 .2 .5 .8 (1 event)
+    expected = (abs(1 - 1.42) / 4 + abs(2 - 1.07) / 4 + abs(1 - 1.5) / 3) / 3
     assert thresholded_adaptive_calibration_error(y, p, n_bins=1) == pytest.approx(expected, abs=1e-15)
-    # nothing of classes 1 and 2 lies above .9
-    assert thresholded_adaptive_calibration_error(y, p, n_bins=1, threshold=0.9) == pytest.approx(0.99 / 3, abs=1e-15)
+    # nothing of classes 1 and 2 lies above .9: they count as 0
+    assert thresholded_adaptive_calibration_error(y, p, n_bins=1, threshold=0.9) == pytest.approx(0.97 / 3, abs=1e-15)
 
 
 def test_a_probability_on_the_threshold_is_left_out_in_the_precision_of_the_data():
