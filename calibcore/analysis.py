@@ -30,6 +30,15 @@ from calibcore.version import __version__
 __all__ = ["Analysis", "Comparison", "Settings", "analyze", "compare", "document"]
 
 SCHEMA = 1
+_KINDS = {  # what the intervals of an analysis are, by their place in the JSON
+    "gap": "t interval of a mean",
+    "bins.interval": "Wilson score interval of the bin's accuracy",
+    "bins.clopper_pearson": "Clopper-Pearson interval of the bin's accuracy",
+    "bins.jeffreys": "Jeffreys interval of the bin's accuracy",
+    "bins.chance": "consistency range: where the accuracy falls if the model is calibrated",
+    "chance": "median and 95th percentile of the ECE of a calibrated model",
+    "squared_error_debiased": "normal interval of the residual U-statistic, cut at 0",
+}
 T = TypeVar("T")
 _CHANCE_BINS = range(2, 51)  # as many as are drawn
 
@@ -116,6 +125,7 @@ class Analysis:
             },
             "classwise": None if self.classwise is None else _classwise_dict(self.classwise, self.floors),
             "bins": bin_rows_of(b, self.settings.level),
+            "interval_kinds": dict(_KINDS),
             "bins_used": b.used,
             "views": {k: {"ece": v.ece, "mce": v.mce} for k, v in self.views.items()},
             "detection": self.detection.to_dict(),
@@ -196,7 +206,8 @@ def _classwise_dict(c: ClasswiseError, floors: Mapping[str, float]) -> dict[str,
 
 def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
     """One dict a bin, as in the JSON and the CSV of bins."""
-    intervals, ranges = b.interval(level), b.calibrated_range(level)
+    ranges = b.calibrated_range(level)
+    wilson, exact, jeffreys = (b.interval(level, method=method) for method in ("wilson", "clopper_pearson", "jeffreys"))
     return [
         {
             "lower": float(b.edges[i]),
@@ -205,7 +216,9 @@ def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
             "confidence": _number(b.confidence[i]),
             "accuracy": _number(b.accuracy[i]),
             "gap": _number(b.gap[i]),
-            "interval": _pair(intervals, i),
+            "interval": _pair(wilson, i),
+            "clopper_pearson": _pair(exact, i),
+            "jeffreys": _pair(jeffreys, i),
             "chance": _pair(ranges, i),
         }
         for i in range(len(b.count))

@@ -130,7 +130,7 @@ class BinnedStatistics:
         filled = self.filled
         return float(np.sum(self.weight[filled] / np.sum(self.weight) * values[filled]))
 
-    def interval(self, level: float = 0.95, *, method: IntervalMethod = "wilson") -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float = 0.95, method: IntervalMethod = "wilson") -> tuple[FloatArray, FloatArray]:
         """Interval of each bin's accuracy.
 
         Parameters

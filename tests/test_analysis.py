@@ -10,6 +10,7 @@ import reference as ref
 
 import calibcore as cc
 from calibcore.predictions import Predictions
+from calibcore.settings import REQUESTS
 
 KEYS = [
     "name",
@@ -32,8 +33,19 @@ KEYS = [
     "squared_error_debiased",
     "brier",
     "log_loss",
+    "noise_floor",
+    "ece_sweep",
+    "smooth_ece",
     "corp",
+    "murphy",
+    "skill",
     "cumulative",
+    "classical",
+    "top_label_by_class",
+    "threshold",
+    "risk_coverage",
+    "on_request",
+    "interval_kinds",
     "sweep",
     "classwise",
     "bins",
@@ -107,7 +119,8 @@ def test_every_model_gives_the_schema_in_plain_numbers(index, view):
         assert json.loads(text) == json.loads(json.dumps(found))
         assert not any(isinstance(v, float) and not math.isfinite(v) for v in walk(found))
         assert found["pattern"]["name"] in PATTERNS
-        assert set(found["bins"][0]) == {"lower", "upper", "count", "confidence", "accuracy", "gap", "interval", "chance"}
+        numbers = {"lower", "upper", "count", "confidence", "accuracy", "gap", "interval", "clopper_pearson", "jeffreys", "chance"}
+        assert set(found["bins"][0]) == numbers
         assert sum(b["count"] for b in found["bins"]) == pytest.approx(found["n"])
         assert found["mce"]["count"] == found["bins"][found["mce"]["bin"]]["count"]
         assert 0 <= found["ece"] <= found["rmsce"] + 1e-12
@@ -153,6 +166,44 @@ def test_definition_6_a_binary_model_shows_both_views_and_a_multiclass_one_its_c
     assert found["classwise"]["per_class"]["2"]["n"] == 0  # a class that no row has is still counted
     # class 0: (0, ½] holds 0.2 and 0.1 (one of them is class 0), (½, 1] holds 0.7 → (|1 − 0.3| + 0.3)/3
     assert found["classwise"]["per_class"]["0"]["ece"] == pytest.approx(1 / 3, abs=1e-15)
+
+
+def test_measures_of_d():
+    # the ten rows D in five bins; every value is a fraction or a root, derived where the measure is tested
+    found = cc.analyze(binary(), cc.Settings(n_bins=5, view="positive", threshold=0.5)).to_dict()
+    assert found["squared_error_debiased"]["value"] == pytest.approx(-169 / 4000, abs=1e-12)
+    assert found["squared_error_debiased"]["root"] == 0.0
+    assert (found["ece_sweep"]["n_bins"], found["ece_sweep"]["value"]) == (5, pytest.approx(7 / 50, abs=1e-12))
+    assert found["smooth_ece"]["value"] == pytest.approx(0.1091964662, abs=1e-6)
+    corp = {"score": 13 / 80, "mcb": 1 / 16, "dsc": 7 / 50, "unc": 6 / 25}
+    assert {k: found["corp"][k] for k in corp} == pytest.approx(corp, abs=1e-12)
+    assert found["corp"]["log_loss"]["mcb"] == pytest.approx(0.2006823036, abs=1e-9)
+    murphy = {"rel": 493 / 8000, "res": 37 / 300, "unc": 6 / 25, "wbv": 61 / 24000, "wbc": 11 / 600}
+    assert {k: found["murphy"][k] for k in murphy} == pytest.approx(murphy, abs=1e-12)
+    assert found["skill"]["brier"] == pytest.approx(31 / 96, abs=1e-12)
+    assert (found["cumulative"]["mad"], found["cumulative"]["range"]) == pytest.approx((1 / 10, 3 / 25), abs=1e-12)
+    assert found["classical"]["observed_expected"]["value"] == pytest.approx(6 / 5, abs=1e-12)
+    assert found["classical"]["spiegelhalter"]["z"] == pytest.approx((1 / 20) / (1461 / 4000) ** 0.5, abs=1e-9)
+    assert found["noise_floor"]["drawn"] == pytest.approx(24253 / 100000, abs=0.01)  # 1,000 draws; their mean has an error of 0.002
+    # five rows above ½ (11, 13, 16, 18 and 19 twentieths): 23/20 errors expected, one found
+    assert (found["threshold"]["acted"]["errors_expected"], found["threshold"]["acted"]["errors_found"]) == (pytest.approx(23 / 20), 1.0)
+
+
+def test_what_is_computed_on_request():
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    options = {"groups": {"site": np.repeat(["a", "b"], 200)}, "time": np.repeat([2023, 2024], 200)}
+    model = Predictions.from_arrays((rng.random(400) < p).astype(int), p, **options)
+    found = cc.analyze(model, cc.Settings(on_request=REQUESTS)).to_dict()["on_request"]
+    assert tuple(found) == REQUESTS
+    assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
+    assert [g["name"] for g in found["groups"]["site"]["groups"]] == ["a", "b"]
+    assert [p["name"] for p in found["periods"]["periods"]] == ["2023", "2024"]
+    assert found["reconcile"][0]["tool"] == "calibcore"
+    with pytest.raises(cc.InputError, match="nothing called 'ece'"):
+        cc.Settings(on_request="ece")
+    with pytest.raises(cc.InputError, match="holds no rows"):
+        cc.analyze(model.profile(), cc.Settings(on_request="remedies"))
 
 
 def test_definition_10_every_number_carries_its_settings():

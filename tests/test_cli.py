@@ -89,7 +89,7 @@ def test_json_is_the_analysis(run, twenty):
     assert (code, err) == (0, "")
     analysis = cc.analyze(cc.read(twenty)[0], cc.Settings(n_bins=10)).to_dict()
     settings = analysis.pop("settings")
-    expected = {"schema": 1, "version": cc.__version__, "settings": settings, "models": [analysis], "comparison": None}
+    expected = {"schema": 1, "version": cc.__version__, "settings": settings, "models": [analysis], "comparison": None, "multilabel": None}
     assert json.loads(out) == json.loads(json.dumps(expected))
     assert json.loads(out)["models"][0]["ece"] == pytest.approx(0.15)  # (1/2)·(1/5) + (1/2)·(1/10)
 

@@ -123,6 +123,10 @@ def test_certain_rows_and_no_rows():
     assert quantiles(np.ones(300)) == [300] * len(LEVELS)
     assert quantiles(np.zeros(300)) == [0] * len(LEVELS)
     assert quantiles(np.array([1.0, 0.0])) == [1] * len(LEVELS)
+    for least in (5e-324, 1e-300, 1e-17):  # as good as certain, without a warning
+        assert quantiles(np.full(300, least)) == [0] * len(LEVELS)
+        assert quantiles(np.array([least] * 150 + [1.0] * 150)) == [150] * len(LEVELS)
+    assert quantiles(np.full(300, 1 - 2.0**-53)) == [300] * len(LEVELS)
     nothing = count_quantiles(Rows(np.array([0.7]), Partition.equal_width(2)), np.array([0.0, 1.0]), np.array([np.nan, 0.7]), (0.5,))
     assert np.isnan(nothing[0][0])
     assert nothing[0][1] == 1

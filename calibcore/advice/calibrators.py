@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.advice.logistic import flattened, minimise, multinomial_loss, scale_loss, two_class_loss
+from calibcore.advice.logistic import fit_multinomial, fit_two_class, minimise, minimise_one, multinomial_loss, scale_loss, two_class_loss
 from calibcore.advice.venn_abers import MOST_CELLS, bounds, fit_venn_abers, merged
 from calibcore.checks import listing, rows_text
 from calibcore.errors import InputError
@@ -180,7 +180,8 @@ def _fit_temperature(sample: Sample, start: Parameters | None = None) -> Paramet
     if excess.max() <= 0:
         raise InputError("What happened always had the largest probability, so no temperature above 0 fits best.")
     loss = scale_loss(excess, sample.share) if z.shape[1] > 2 else two_class_loss(_other(excess, sample.label), 0.0, sample.share)
-    return {"temperature": 1 / minimise(loss, np.full(1, 1 / HOTTEST) if start is None else 1 / start["temperature"], lower=1 / HOTTEST)}
+    begin = 1.0 if start is None else 1 / float(start["temperature"][0])
+    return {"temperature": 1 / minimise_one(loss, begin, 1 / HOTTEST, 1e6)}
 
 
 def _other(values: FloatArray, label: IndexArray) -> FloatArray:
@@ -199,10 +200,9 @@ def _apply_temperature(parameters: Parameters, matrix: FloatArray) -> FloatArray
 def _fit_vector(sample: Sample, start: Parameters | None = None) -> Parameters:
     _needs_every_class(sample)
     k = sample.matrix.shape[1]
-    begin = np.zeros(2 * k) if start is None else np.append(start["scale"], start["bias"])
-    loss = multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=True)
-    found = minimise(loss, begin)
-    if flattened(loss, np.zeros(2 * k), found):
+    begin = None if start is None else np.append(start["scale"], start["bias"])
+    found = fit_multinomial(logs(sample.matrix), sample.label, sample.share, begin)
+    if found is None:
         raise InputError("The scores separate the outcomes, at least of one class, so no finite numbers fit best.")
     return {"scale": found[:k], "bias": found[k:]}
 
@@ -218,7 +218,7 @@ def _fit_intercept(sample: Sample, start: Parameters | None = None) -> Parameter
         begin = np.zeros(k) if start is None else start["bias"]
         return {"bias": minimise(multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=False), begin)}
     loss = two_class_loss(np.ones((len(sample.label), 1)), sample.event, sample.share, _logit(sample.matrix))
-    return {"bias": np.array([-0.5, 0.5]) * minimise(loss, np.zeros(1) if start is None else 2 * start["bias"][1:])}
+    return {"bias": np.array([-0.5, 0.5]) * minimise_one(loss, 0.0 if start is None else 2 * float(start["bias"][1]), -200.0, 200.0)}
 
 
 def _apply_intercept(parameters: Parameters, matrix: FloatArray) -> FloatArray:
@@ -228,8 +228,8 @@ def _apply_intercept(parameters: Parameters, matrix: FloatArray) -> FloatArray:
 def _fit_platt(sample: Sample, start: Parameters | None = None) -> Parameters:
     z = _logit(sample.matrix)
     _needs_overlap(sample, z)
-    begin = np.zeros(2) if start is None else np.append(start["intercept"], start["slope"])
-    found = minimise(two_class_loss(np.column_stack([np.ones_like(z), z]), sample.event, sample.share), begin)
+    begin = None if start is None else np.append(start["intercept"], start["slope"])
+    found = fit_two_class(z[:, None], sample.event, sample.share, begin)
     return {"intercept": found[:1], "slope": found[1:]}
 
 
@@ -238,34 +238,40 @@ def _apply_platt(parameters: Parameters, matrix: FloatArray) -> FloatArray:
 
 
 def _beta_columns(matrix: FloatArray) -> FloatArray:
-    z = logs(matrix)
-    return np.column_stack([np.ones(len(z)), z[:, 1], -z[:, 0]])
+    return logs(matrix) * [-1, 1]
 
 
 def _fit_beta(sample: Sample, start: Parameters | None = None) -> Parameters:
     columns = _beta_columns(sample.matrix)
-    _needs_overlap(sample, columns[:, 1] + columns[:, 2], rising=True)
-    begin = np.zeros(3) if start is None else np.concatenate([start[p] for p in ("intercept", "a", "b")])
-    found = minimise(two_class_loss(columns, sample.event, sample.share), begin)
+    _needs_overlap(sample, columns.sum(axis=1), rising=True)
+    begin = None if start is None else np.concatenate([start[p] for p in ("intercept", "b", "a")])
+    try:
+        found = fit_two_class(columns, sample.event, sample.share, begin)
+    except InputError:  # without bounds there may be no best numbers
+        found = np.full(3, -1.0)
     if found[1:].min() < 0:
         found = _best_edge(columns, sample)
-    return {"intercept": found[:1], "a": found[1:2], "b": found[2:]}
+    return {"intercept": found[:1], "a": found[2:], "b": found[1:2]}
 
 
 def _best_edge(columns: FloatArray, sample: Sample) -> FloatArray:
-    """The best (c, a, b) with a = 0, b = 0 or both, none of them negative."""
-    best, least = np.zeros(3), np.inf
-    for kept in ([0, 1], [0, 2], [0]):
-        loss = two_class_loss(columns[:, kept], sample.event, sample.share)
-        found = minimise(loss, np.zeros(len(kept)))
-        if found[1:].min(initial=0.0) >= 0 and (value := loss(found)[0]) < least:
-            best, least = np.zeros(3), value
-            best[kept] = found
+    """The best (c, b, a) with a = 0, b = 0 or both, none of them negative."""
+    rate = float(sample.share @ sample.event)
+    loss = two_class_loss(np.column_stack([np.ones(len(columns)), columns]), sample.event, sample.share)
+    found = [np.array([np.log(rate / (1 - rate)), 0.0, 0.0])]
+    for j in (0, 1):
+        edge = fit_two_class(columns[:, [j]], sample.event, sample.share)
+        if edge[1] > 0:
+            found.append(np.insert(edge, 2 - j, 0.0))
+    best = min(found, key=lambda x: loss(x)[0])
+    if np.any(loss(best)[1][best == 0] < -1e-7 * np.abs(columns).max()):  # it falls on: the edge is not where it is least
+        raise InputError("The scores all but separate the outcomes, so no best numbers were found.")
     return best
 
 
 def _apply_beta(parameters: Parameters, matrix: FloatArray) -> FloatArray:
-    return _from_logit(_beta_columns(matrix) @ np.concatenate([parameters[p] for p in ("intercept", "a", "b")]))
+    slopes = np.append(parameters["b"], parameters["a"])
+    return _from_logit(parameters["intercept"] + _beta_columns(matrix) @ slopes)
 
 
 def _fit_isotonic(sample: Sample, _: Parameters | None = None) -> Parameters:

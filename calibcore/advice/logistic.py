@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["flattened", "minimise", "multinomial_loss", "scale_loss", "two_class_loss"]
+from calibcore.errors import InputError
+
+__all__ = ["fit_multinomial", "fit_two_class", "minimise", "minimise_one", "multinomial_loss", "scale_loss", "two_class_loss"]
 
 FloatArray = NDArray[np.float64]
 Loss = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
-_STEPS = 60  # a finite optimum needs about ten; without one, the loss grows flatter e-fold in a step
+_STEPS = 80  # a finite optimum needs about ten; without one, the loss grows flatter e-fold in a step
 _DONE = 1e-20
 _FLAT = 1e-9  # of the first curvature
 _FARTHEST = 30.0  # no step is longer than so many times the point; where the loss is all but flat, Newton's would be
@@ -28,42 +30,42 @@ def minimise(loss: Loss, start: FloatArray) -> FloatArray:
     loss : callable
         Value, gradient (d,) and Hessian (d, d) at a point.
     start : array of shape (d,)
+
+    Raises
+    ------
+    InputError
+        If the steps do not end.
     """
     x = start
     value, gradient, hessian = loss(x)
     for _ in range(_STEPS):
-        damped = hessian + _DAMPING * np.linalg.norm(gradient) * np.eye(len(x))
-        step = -np.linalg.lstsq(damped, gradient, rcond=1e-13)[0]
+        damped = hessian + _DAMPING * float(np.linalg.norm(gradient)) * np.eye(len(x))
+        step: FloatArray = -np.linalg.lstsq(damped, gradient, rcond=1e-13)[0]
         if -float(gradient @ step) < _DONE:
             return np.asarray(x + step)
-        step *= min(1.0, _FARTHEST * (1 + float(np.abs(x).max())) / float(np.abs(step).max()))
+        step = step * min(1.0, _FARTHEST * (1 + float(np.abs(x).max())) / float(np.abs(step).max()))
         x, value, gradient, hessian, moved = _search(loss, x, step, value)
         if not moved:
-            break
-    return x
+            return x
+    raise InputError("The scores all but separate the outcomes, so no best numbers were found.")
 
 
-def minimise_one(loss: Loss, start: float, low: float, high: float) -> float:
-    """Where a convex loss of one number is least between two bounds: Newton, or halving where a step leaves the bracket."""
+def minimise_one(loss: Loss, start: float, low: float, high: float) -> FloatArray:
+    """Where a convex loss of one number is least between two bounds, shape (1,).
+
+    Newton steps, and the middle of the bracket where a step would leave it.
+    """
     x = start
     for _ in range(200):
         _, gradient, hessian = loss(np.array([x]))
         slope, curvature = float(gradient[0]), float(hessian[0, 0])
         low, high = (low, x) if slope > 0 else (x, high)
-        newton = x - slope / curvature if curvature > 0 else np.nan
-        if low < newton < high:
-            if abs(newton - x) <= 1e-9 * abs(x):
-                return newton
-            x = newton
-        elif high - low <= 1e-15 * max(abs(low), abs(high)) or slope == 0:
-            return x
-        else:
-            x = high if slope < 0 and _still_falls(loss, high) else low if slope > 0 and not _still_falls(loss, low) else (low + high) / 2
-    return x
-
-
-def _still_falls(loss: Loss, x: float) -> bool:
-    return float(loss(np.array([x]))[1][0]) < 0
+        newton = x - slope / curvature if curvature > 0 else np.inf
+        new = newton if low <= newton <= high else (low + high) / 2
+        if abs(new - x) <= 1e-9 * abs(x) + 1e-14:
+            return np.array([new])
+        x = new
+    return np.array([x])
 
 
 def flattened(loss: Loss, first: FloatArray, last: FloatArray) -> bool:
@@ -74,16 +76,51 @@ def flattened(loss: Loss, first: FloatArray, last: FloatArray) -> bool:
     return bool(curved.any() and np.linalg.eigvalsh(scaled.T @ loss(last)[2] @ scaled).min() < _FLAT)
 
 
-def _search(
-    loss: Loss, x: FloatArray, step: FloatArray, lower: float, value: float
-) -> tuple[FloatArray, float, FloatArray, FloatArray, bool]:
+def _search(loss: Loss, x: FloatArray, step: FloatArray, value: float) -> tuple[FloatArray, float, FloatArray, FloatArray, bool]:
     """The first of the step, its half, its quarter …, that does not raise the loss beyond rounding."""
     for halvings in range(60):
-        at = np.maximum(x + step * 0.5**halvings, lower)
+        at = x + step * 0.5**halvings
         found = loss(at)
         if found[0] <= value + 1e-14 * (1 + abs(value)):
             return (at, *found, bool(np.any(at != x)))
     return (x, *loss(x), False)
+
+
+def fit_two_class(columns: FloatArray, event: FloatArray, weight: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    """Best (c, x) of expit(c + columns @ x), shape (1 + d,), on columns that are first made uncorrelated.
+
+    Where columns are multiples of each other, of all best ones the shortest x in standard deviations of the columns.
+    """
+    mean = weight @ columns
+    spread = np.sqrt(weight @ (columns - mean) ** 2)
+    spread[spread == 0] = 1.0
+    z = (columns - mean) / spread
+    size, axes = np.linalg.eigh((z * weight[:, None]).T @ z)
+    kept = size > 1e-12 * size.max()
+    turn, back = axes[:, kept] / np.sqrt(size[kept]), (axes[:, kept] * np.sqrt(size[kept])).T
+    begin = np.zeros(1 + int(kept.sum())) if start is None else np.append(start[0] + mean @ start[1:], back @ (spread * start[1:]))
+    found = minimise(two_class_loss(np.column_stack([np.ones(len(z)), z @ turn]), event, weight), begin)
+    x = (turn @ found[1:]) / spread
+    return np.append(found[0] - mean @ x, x)
+
+
+def fit_multinomial(z: FloatArray, label: NDArray[np.intp], weight: FloatArray, start: FloatArray | None = None) -> FloatArray | None:
+    """Best (w, b) of softmax(w·z + b), shape (2K,), b adding up to 0; None if no finite one is best."""
+    k = z.shape[1]
+    mean = weight @ z
+    spread = np.sqrt(weight @ (z - mean) ** 2)
+    spread[spread == 0] = 1.0
+    loss = multinomial_loss((z - mean) / spread, label, weight, scaled=True)
+    begin = np.zeros(2 * k)
+    if start is not None:
+        bias = start[k:] + start[:k] * mean
+        begin = np.append(start[:k] * spread, bias - bias.mean())
+    found = minimise(loss, begin)
+    if flattened(loss, np.zeros(2 * k), found):
+        return None
+    scale = found[:k] / spread
+    bias = found[k:] - scale * mean
+    return np.append(scale, bias - bias.mean())
 
 
 def two_class_loss(columns: FloatArray, event: FloatArray | float, weight: FloatArray, offset: FloatArray | None = None) -> Loss:

@@ -127,8 +127,8 @@ def bin_table(analysis: Analysis) -> Table:
         f"Mean {words.predicted}",
         observed if analysis.view == "top_label" else "Share that happened",
         "Gap (points)",
-        f"{level_percent(level)} interval",
-        "If calibrated",
+        f"{level_percent(level)} interval (Wilson)",
+        f"{level_percent(level)} range if calibrated",
     )
     ranges = Ranges.of(analysis.bins, level)
     return Table(header, tuple(bin_table_row(analysis.bins, i, ranges) for i in range(len(analysis.bins.count))))

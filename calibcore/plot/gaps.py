@@ -115,14 +115,14 @@ def _whiskers(analysis: Analysis, which: list[int], reach: float) -> Whiskers:
     ends = [(e - bins.confidence)[which] for e in bins.interval(analysis.settings.level)]
     low, high = (np.clip(e, -reach, reach) for e in ends)
     return Whiskers(
-        tuple(middle.tolist()), tuple(low.tolist()), tuple(high.tolist()), name=f"{level_percent(analysis.settings.level)} interval"
+        tuple(middle.tolist()), tuple(low.tolist()), tuple(high.tolist()), name=f"{level_percent(analysis.settings.level)} Wilson interval"
     )
 
 
 def _caption(analysis: Analysis) -> str:
     words = words_of(analysis)
     level = level_percent(analysis.settings.level)
-    return f"Gap = {words.observed} − {words.predicted}, with {level} intervals. Grey: within what chance allows."
+    return f"Gap = {words.observed} − {words.predicted}, with {level} Wilson intervals. Grey: within what chance allows."
 
 
 def _alt(analysis: Analysis) -> str:

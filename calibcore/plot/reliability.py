@@ -130,7 +130,7 @@ def _role(direction: str) -> Role:
 def _whiskers(analysis: Analysis, which: list[int]) -> Whiskers:
     bins = analysis.bins
     low, high = bins.interval(analysis.settings.level)
-    name = f"{level_percent(analysis.settings.level)} interval of the point"
+    name = f"{level_percent(analysis.settings.level)} Wilson interval of the point"
     return Whiskers(tuple(bins.confidence[which].tolist()), tuple(low[which].tolist()), tuple(high[which].tolist()), name=name)
 
 
@@ -202,11 +202,11 @@ def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> str:
             else f"about {by_luck:.0f} points fall"
         )
         parts.append(
-            f"Grey band: where points fall {level_percent(level)} of the time if the model were calibrated. "
+            f"Grey consistency band: where points fall {level_percent(level)} of the time if the model were calibrated. "
             f"With {analysis.bins.used} bins in use {number} outside by luck."
         )
     if uncertainty in ("bars", "both"):
-        parts.append(f"Bars: {level_percent(level)} interval of each point.")
+        parts.append(f"Bars: {level_percent(level)} Wilson interval of each point.")
     if bool((analysis.bins.count[analysis.bins.filled] < FEW_ROWS).any()):
         parts.append(f"Hollow: fewer than {FEW_ROWS} rows.")
     if x_start(analysis) > 0:

@@ -123,7 +123,7 @@ def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, ranges: Ranges) ->
         _inequality(bins, i, words.predicted),
         f"says {share(bins.confidence[i])} on average",
         _happened(bins, i, words.happened),
-        interval and f"{level_percent(ranges.level)} interval {interval}",
+        interval and f"{level_percent(ranges.level)} Wilson interval {interval}",
         f"gap {points(float(bins.gap[i]), signed=True)} points",
         calibrated and f"a calibrated model: {calibrated}",
         f"{share(bins.weight[i] / bins.weight.sum())} of rows" + (", few rows" if bins.count[i] < FEW_ROWS else ""),

@@ -119,7 +119,7 @@ def test_tooltip_says_everything_about_a_bin(analysis):
         "80% < confidence ≤ 90%",
         "says 85.0% on average",
         "right 60 of 100 = 60.0%",
-        f"95% interval {low:.1f} to {high:.1f}%",
+        f"95% Wilson interval {low:.1f} to {high:.1f}%",
         "gap −25.0 points",
         f"a calibrated model: {band_low:.1f} to {band_high:.1f}%",
         "31.2% of rows",  # 100 of 320 rows
