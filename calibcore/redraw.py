@@ -45,8 +45,8 @@ class Redraw:
         Number of groups, where ``group`` is given.
     shared : Shared, optional
         What the rows of a cluster have in common, added to each draw.
-    copula : array of shape (groups, groups), optional
-        Triangular factor of the correlations between the counts of the groups.
+    correlated : Correlated, optional
+        Drawn instead, where clusters are too many to draw one by one.
     """
 
     probability: FloatArray
@@ -55,7 +55,7 @@ class Redraw:
     group: IndexArray | None = None
     groups: int = 0
     shared: Shared | None = None
-    copula: FloatArray | None = None
+    correlated: Correlated | None = None
 
     @classmethod
     def from_sums(cls, weight: FloatArray, weight_squared: FloatArray, confidence: FloatArray) -> Redraw:
@@ -70,7 +70,7 @@ class Redraw:
         chunk = max(1, _CHUNK // width)
         for start in range(0, draws, chunk):
             size = min(chunk, draws - start)
-            yield self._independent(size, rng) if self.copula is None else self._correlated(size, rng)
+            yield self._independent(size, rng) if self.correlated is None else self.correlated.draw(size, rng) * self.scale
 
     def _independent(self, draws: int, rng: np.random.Generator) -> FloatArray:
         drawn = _counts(self.trials, self.probability, draws, rng)
@@ -80,19 +80,65 @@ class Redraw:
             drawn = _by_group(drawn, self.group, self.groups)
         return drawn if self.shared is None else drawn + self.shared.draw(draws, rng)
 
-    def _correlated(self, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Counts with exact distributions that depend on each other as normal numbers do (a Gaussian copula)."""
-        assert self.copula is not None
-        z = rng.standard_normal((draws, len(self.copula))) @ self.copula.T
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correlated:
+    """Binomial counts that depend on each other as normal numbers do (a Gaussian copula); arrays of shape (groups,).
+
+    Attributes
+    ----------
+    trials, probability : array
+    factor : array of shape (groups, groups)
+        Its product with its transpose holds the correlations of the normal numbers.
+    low : array of int
+        Count to which the first number of a table belongs.
+    tables : tuple of arrays, one a group
+        P(count ≤ low), P(count ≤ low + 1), …; empty where counts are so many that normal numbers will do.
+    """
+
+    trials: NDArray[np.int64]
+    probability: FloatArray
+    factor: FloatArray
+    low: NDArray[np.int64]
+    tables: tuple[FloatArray, ...]
+
+    @classmethod
+    def from_correlation(cls, trials: NDArray[np.int64], probability: FloatArray, correlation: FloatArray) -> Correlated:
+        """Counts with these correlations, as far as whole numbers allow."""
+        mean, spread = trials * probability, np.sqrt(trials * probability * (1 - probability))
+        low = np.maximum(0, np.floor(mean - 12 * spread - 12)).astype(np.int64)
+        high = np.minimum(trials, np.ceil(mean + 12 * spread + 12)).astype(np.int64)
+        few = spread**2 <= _COMMON
+        tables = tuple(
+            special.bdtr(np.arange(a, b, dtype=np.float64), n, p) if drawn else np.empty(0)
+            for a, b, n, p, drawn in zip(low, high, trials, probability, few, strict=True)
+        )
+        # a whole number X goes with its normal number Z by E[XZ] = Σ φ(Φ⁻¹(P(X ≤ k))), which is less than its spread
+        together = np.array([float(np.sum(np.exp(-(special.ndtri(t) ** 2) / 2))) for t in tables]) / np.sqrt(2 * np.pi)
+        lost = np.divide(together, spread, out=np.ones_like(spread), where=few & (spread > 0))
+        wanted = np.clip(correlation / np.maximum(np.outer(lost, lost), 0.01), -1.0, 1.0)
+        np.fill_diagonal(wanted, 1.0)
+        return cls(trials, probability, _factor(wanted), low, tables)
+
+    def draw(self, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Counts less their means, shape (draws, groups)."""
+        z = rng.standard_normal((draws, len(self.factor))) @ self.factor.T
         mean, variance = self.trials * self.probability, self.trials * self.probability * (1 - self.probability)
-        skewness = (1 - 2 * self.probability) / 6
-        drawn = z * np.sqrt(variance) + skewness * (z**2 - 1)
-        for g in np.flatnonzero(variance <= _COMMON):
-            low = max(0, int(mean[g] - 12 * np.sqrt(variance[g]) - 12))
-            k = np.arange(low, min(int(self.trials[g]), int(mean[g] + 12 * np.sqrt(variance[g]) + 12)))
-            cumulative = special.bdtr(k.astype(np.float64), self.trials[g], self.probability[g]) if len(k) else np.empty(0)
-            drawn[:, g] = low + np.searchsorted(cumulative, special.ndtr(z[:, g])) - mean[g]
-        return np.asarray(drawn * self.scale)
+        drawn = z * np.sqrt(variance) + (1 - 2 * self.probability) / 6 * (z**2 - 1)  # corrected for skewness
+        for g, table in enumerate(self.tables):
+            if len(table) or variance[g] <= _COMMON:
+                drawn[:, g] = self.low[g] + np.searchsorted(table, special.ndtr(z[:, g])) - mean[g]
+        return drawn
+
+
+def _factor(correlation: FloatArray) -> FloatArray:
+    """A matrix whose product with its transpose is the nearest correlations that are possible."""
+    try:
+        return np.asarray(np.linalg.cholesky(correlation + 1e-9 * np.eye(len(correlation))))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(correlation)
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        return np.asarray(factor / np.sqrt(np.sum(factor**2, axis=1, keepdims=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,8 +271,7 @@ class Cells:
         covariance = self.share * products * common * np.outer(sign, sign)
         spread = np.sqrt(squared * probability * (1 - probability))
         scaled = np.divide(covariance, np.outer(spread, spread), out=np.zeros_like(covariance), where=np.outer(spread, spread) > 0)
-        np.fill_diagonal(scaled, 1.0 + 1e-9)
-        return replace(drawn, copula=np.linalg.cholesky(scaled))
+        return replace(drawn, correlated=Correlated.from_correlation(drawn.trials, drawn.probability, scaled))
 
 
 Parts = tuple[IndexArray, FloatArray, FloatArray, FloatArray]

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calibcore as cc
@@ -506,3 +507,55 @@ def test_ctrl_c_exits_130(tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
+
+
+# --- what is computed on request ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """240 rows with a site, a day, a patient and two labels."""
+    rng = np.random.default_rng(1)
+    p, q = rng.random(240).round(3), rng.random(240).round(3)
+    lines = [
+        f"{int(rng.random() < p[i])},{p[i]},{int(rng.random() < q[i])},{q[i]},{'ab'[i % 2]},2024-0{1 + i // 120}-15,{i // 3}"
+        for i in range(240)
+    ]
+    path = tmp_path / "visits.csv"
+    path.write_text("flu,prob_flu,cold,prob_cold,site,day,patient\n" + "\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_groups_periods_and_the_like_are_in_the_json(run, visits):
+    options = ("--label", "flu", "--prob", "prob_flu", "--group", "site", "--time", "day", "--cluster", "patient", "--reconcile")
+    code, out, err = run("measure", visits, *options, "--threshold", "0.8", "--request", "t-cal", "--format", "json")
+    assert (code, err) == (0, "")
+    [found] = json.loads(out)["models"]
+    assert set(found["on_request"]) == {"t_cal", "groups", "periods", "reconcile"}
+    assert [g["n"] for g in found["on_request"]["groups"]["site"]["groups"]] == [120, 120]
+    assert [p["name"] for p in found["on_request"]["periods"]["periods"]] == ["2024-01", "2024-02"]
+    assert found["threshold"]["threshold"] == 0.8
+    assert any("80 clusters" in note for note in found["notes"])
+
+
+def test_labels_of_the_same_rows_are_judged_together(run, visits):
+    code, out, err = run("measure", visits, "--columns-are", "labels", "--format", "json")
+    assert (code, err) == (0, "")
+    assert [x["name"] for x in json.loads(out)["multilabel"]["labels"]] == ["flu", "cold"]
+    code, out, err = run("measure", visits, "--columns-are", "labels")
+    assert (code, err) == (0, "")
+    assert "2 labels looked at" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--request", "everything"), ("nothing called 'everything'", "remedies")),
+        (("--threshold", "80"), ("threshold", "from 0 to 1")),
+        (("--cost-error", "3"), ("needs a threshold",)),
+        (("--threshold", "0.5", "--cost-error", "-1"), ("cost_error", "from 0 up")),
+        (("--request", "periods"), ("time",)),
+    ],
+)
+def test_requests_that_cannot_be_met(run, visits, options, words):
+    assert refused(run("measure", visits, "--label", "flu", "--prob", "prob_flu", *options), *words)

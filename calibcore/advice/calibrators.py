@@ -11,7 +11,7 @@ from scipy import special
 
 from calibcore.advice.logistic import fit_multinomial, fit_two_class, minimise, minimise_one, multinomial_loss, scale_loss, two_class_loss
 from calibcore.advice.venn_abers import MOST_CELLS, bounds, fit_venn_abers, merged
-from calibcore.checks import listing, rows_text
+from calibcore.checks import complement, listing, rows_text
 from calibcore.errors import InputError
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
@@ -127,7 +127,7 @@ def probability_matrix(predictions: Predictions) -> FloatArray:
     if predictions.probabilities is not None:
         return np.asarray(predictions.probabilities, dtype=np.float64)
     confidence = predictions.confidence.astype(np.float64)
-    return np.column_stack([1 - confidence, confidence])
+    return np.column_stack([complement(confidence), confidence])
 
 
 # ---------------------------------------------------------------------------------------------------- scales
@@ -216,7 +216,7 @@ def _fit_intercept(sample: Sample, start: Parameters | None = None) -> Parameter
     k = sample.matrix.shape[1]
     if k > 2:
         begin = np.zeros(k) if start is None else start["bias"]
-        return {"bias": minimise(multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=False), begin)}
+        return {"bias": minimise(multinomial_loss(logs(sample.matrix), sample.label, sample.share, scaled=False), begin).x}
     loss = two_class_loss(np.ones((len(sample.label), 1)), sample.event, sample.share, _logit(sample.matrix))
     return {"bias": np.array([-0.5, 0.5]) * minimise_one(loss, 0.0 if start is None else 2 * float(start["bias"][1]), -200.0, 200.0)}
 
@@ -245,13 +245,18 @@ def _fit_beta(sample: Sample, start: Parameters | None = None) -> Parameters:
     columns = _beta_columns(sample.matrix)
     _needs_overlap(sample, columns.sum(axis=1), rising=True)
     begin = None if start is None else np.concatenate([start[p] for p in ("intercept", "b", "a")])
-    try:
-        found = fit_two_class(columns, sample.event, sample.share, begin)
-    except InputError:  # without bounds there may be no best numbers
-        found = np.full(3, -1.0)
-    if found[1:].min() < 0:
+    found = _fit_or_none(columns, sample, begin)
+    if found is None or found[1:].min() < 0:
         found = _best_edge(columns, sample)
     return {"intercept": found[:1], "a": found[2:], "b": found[1:2]}
+
+
+def _fit_or_none(columns: FloatArray, sample: Sample, begin: FloatArray | None = None) -> FloatArray | None:
+    """Best (c, x); None if none is found, as may be where x is free to be negative."""
+    try:
+        return fit_two_class(columns, sample.event, sample.share, begin)
+    except InputError:
+        return None
 
 
 def _best_edge(columns: FloatArray, sample: Sample) -> FloatArray:
@@ -260,8 +265,8 @@ def _best_edge(columns: FloatArray, sample: Sample) -> FloatArray:
     loss = two_class_loss(np.column_stack([np.ones(len(columns)), columns]), sample.event, sample.share)
     found = [np.array([np.log(rate / (1 - rate)), 0.0, 0.0])]
     for j in (0, 1):
-        edge = fit_two_class(columns[:, [j]], sample.event, sample.share)
-        if edge[1] > 0:
+        edge = _fit_or_none(columns[:, [j]], sample)
+        if edge is not None and edge[1] > 0:
             found.append(np.insert(edge, 2 - j, 0.0))
     best = min(found, key=lambda x: loss(x)[0])
     if np.any(loss(best)[1][best == 0] < -1e-7 * np.abs(columns).max()):  # it falls on: the edge is not where it is least

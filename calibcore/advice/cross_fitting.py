@@ -73,6 +73,8 @@ def fold_of(predictions: Predictions, *, folds: int = 5, seed: int = 0) -> Index
     """
     if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or not 2 <= folds <= _MOST_FOLDS:
         raise InputError(f"The number of folds must be a whole number from 2 to {_MOST_FOLDS}, got {folds!r}.", value=folds)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"The seed must be a whole number from 0 up, got {seed!r}.", value=seed)
     label = Sample.of(predictions).label
     rng = np.random.default_rng(seed)
     if predictions.cluster is not None:

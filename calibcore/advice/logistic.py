@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,23 @@ _FARTHEST = 30.0  # no step is longer than so many times the point; where the lo
 _DAMPING = 1e-3
 
 
-def minimise(loss: Loss, start: FloatArray) -> FloatArray:
+class Least(NamedTuple):
+    """Where a loss is least, and the Hessian where the search began and ended."""
+
+    x: FloatArray
+    first: FloatArray
+    last: FloatArray
+
+    @property
+    def flattened(self) -> bool:
+        """Whether the loss, curved in some direction at first, is flat in it at the end: the way to infinity."""
+        size, axes = np.linalg.eigh(self.first)
+        curved = size > 1e-12 * size.max()
+        scaled = axes[:, curved] / np.sqrt(size[curved])
+        return bool(curved.any() and np.linalg.eigvalsh(scaled.T @ self.last @ scaled).min() < _FLAT)
+
+
+def minimise(loss: Loss, start: FloatArray) -> Least:
     """Where a convex loss is least, by Newton steps that are damped by the gradient, with halving.
 
     Parameters
@@ -38,15 +55,16 @@ def minimise(loss: Loss, start: FloatArray) -> FloatArray:
     """
     x = start
     value, gradient, hessian = loss(x)
+    first = hessian
     for _ in range(_STEPS):
         damped = hessian + _DAMPING * float(np.linalg.norm(gradient)) * np.eye(len(x))
-        step: FloatArray = -np.linalg.lstsq(damped, gradient, rcond=1e-13)[0]
+        step = np.asarray(-np.linalg.lstsq(damped, gradient, rcond=1e-13)[0], dtype=np.float64)
         if -float(gradient @ step) < _DONE:
-            return np.asarray(x + step)
-        step = step * min(1.0, _FARTHEST * (1 + float(np.abs(x).max())) / float(np.abs(step).max()))
-        x, value, gradient, hessian, moved = _search(loss, x, step, value)
+            return Least(x + step, first, hessian)
+        share = min(1.0, _FARTHEST * (1 + float(np.abs(x).max())) / float(np.abs(step).max()))
+        x, value, gradient, hessian, moved = _search(loss, x, step, share, value)
         if not moved:
-            return x
+            return Least(x, first, hessian)
     raise InputError("The scores all but separate the outcomes, so no best numbers were found.")
 
 
@@ -68,18 +86,12 @@ def minimise_one(loss: Loss, start: float, low: float, high: float) -> FloatArra
     return np.array([x])
 
 
-def flattened(loss: Loss, first: FloatArray, last: FloatArray) -> bool:
-    """Whether a loss that is curved in some direction at ``first`` is flat in it at ``last``: the way to infinity."""
-    size, axes = np.linalg.eigh(loss(first)[2])
-    curved = size > 1e-12 * size.max()
-    scaled = axes[:, curved] / np.sqrt(size[curved])
-    return bool(curved.any() and np.linalg.eigvalsh(scaled.T @ loss(last)[2] @ scaled).min() < _FLAT)
-
-
-def _search(loss: Loss, x: FloatArray, step: FloatArray, value: float) -> tuple[FloatArray, float, FloatArray, FloatArray, bool]:
-    """The first of the step, its half, its quarter …, that does not raise the loss beyond rounding."""
+def _search(
+    loss: Loss, x: FloatArray, step: FloatArray, share: float, value: float
+) -> tuple[FloatArray, float, FloatArray, FloatArray, bool]:
+    """The first of a share of the step, half of it, a quarter …, that does not raise the loss beyond rounding."""
     for halvings in range(60):
-        at = x + step * 0.5**halvings
+        at = x + step * (share * 0.5**halvings)
         found = loss(at)
         if found[0] <= value + 1e-14 * (1 + abs(value)):
             return (at, *found, bool(np.any(at != x)))
@@ -99,7 +111,7 @@ def fit_two_class(columns: FloatArray, event: FloatArray, weight: FloatArray, st
     kept = size > 1e-12 * size.max()
     turn, back = axes[:, kept] / np.sqrt(size[kept]), (axes[:, kept] * np.sqrt(size[kept])).T
     begin = np.zeros(1 + int(kept.sum())) if start is None else np.append(start[0] + mean @ start[1:], back @ (spread * start[1:]))
-    found = minimise(two_class_loss(np.column_stack([np.ones(len(z)), z @ turn]), event, weight), begin)
+    found = minimise(two_class_loss(np.column_stack([np.ones(len(z)), z @ turn]), event, weight), begin).x
     x = (turn @ found[1:]) / spread
     return np.append(found[0] - mean @ x, x)
 
@@ -116,10 +128,10 @@ def fit_multinomial(z: FloatArray, label: NDArray[np.intp], weight: FloatArray, 
         bias = start[k:] + start[:k] * mean
         begin = np.append(start[:k] * spread, bias - bias.mean())
     found = minimise(loss, begin)
-    if flattened(loss, np.zeros(2 * k), found):
+    if found.flattened:
         return None
-    scale = found[:k] / spread
-    bias = found[k:] - scale * mean
+    scale = found.x[:k] / spread
+    bias = found.x[k:] - scale * mean
     return np.append(scale, bias - bias.mean())
 
 

@@ -172,7 +172,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
     if expected <= 0:
         return Estimate(np.inf if observed > 0 else np.nan)
     ratio, n_eff = observed / expected, profile.n_effective
-    if n_eff <= 1 + 1e-9:
+    if n_eff <= 1 + 1e-9 or not np.isfinite(ratio):
         return Estimate(ratio)
     if profile.accuracy in (0.0, 1.0):
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
@@ -186,8 +186,11 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
         c = profile.clusters
         spread += float(np.sum(c.per_cluster(c.positive * event - c.weight * p[c.cell]) ** 2))
         units = min(units, float(profile.n_clusters))
+        if units <= 1 + 1e-9:
+            return Estimate(ratio)
     half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
-    return Estimate(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)) if half < 700 else None)
+    high = ratio * float(np.exp(half)) if half < 700 else np.inf
+    return Estimate(ratio, ratio * float(np.exp(-half)), high if np.isfinite(high) else None)
 
 
 def calibration_in_the_large(profile: Profile) -> Coefficient:
@@ -358,7 +361,8 @@ def hosmer_lemeshow(profile: Profile, *, groups: int = 10, df: int | None = None
     mean = confidence[filled] / weight[filled]
     variance = squared[filled] * mean * np.maximum(1 - mean, 0.0)
     certain = np.where(np.abs(residual[filled]) > ROUNDING * weight[filled], np.inf, 0.0)
-    parts = np.where(variance > 0, residual[filled] ** 2 / np.where(variance > 0, variance, 1.0), certain)
+    with np.errstate(over="ignore"):  # a variance may be so small that the quotient is as good as infinite
+        parts = np.where(variance > 0, residual[filled] ** 2 / np.where(variance > 0, variance, 1.0), certain)
     used = int(np.count_nonzero(filled))
     freedom = used if df is None else df
     if freedom < 1:

@@ -228,7 +228,7 @@ def multilabel_from_arrays(
     level: float = 0.95,
     minimum: int = MINIMUM,
 ) -> MultiLabel:
-    """`multilabel` from arrays; for other options make one `Predictions` a label.
+    """Calibration of each label of a multi-label model from arrays; for other options give `multilabel` one `Predictions` a label.
 
     Parameters
     ----------
@@ -250,6 +250,14 @@ def multilabel_from_arrays(
     ------
     InputError
         If shapes do not match, an outcome is not 0 or 1, or a probability is missing or outside [0, 1].
+
+    Notes
+    -----
+    What is adjusted for, and what is assumed: see `multilabel`.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6, 65–70.
 
     Examples
     --------

@@ -257,7 +257,8 @@ def fit_cox(rows: Logits) -> CoxFit:
         return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, _APART)
     middle = float(np.sum(rows.weight * rows.logit) / np.sum(rows.weight))
     columns = (np.ones(len(rows.logit)), rows.logit - middle)
-    flat = np.array([float(special.logit(rows.rate)) - middle, -1.0])  # the constant rate
+    rate = min(max(rows.rate, ROUNDING), 1 - ROUNDING)  # of weights that differ a lot it may be rounded to 0 or 1
+    flat = np.array([float(special.logit(rate)) - middle, -1.0])  # the constant rate
     start = max(np.zeros(2), flat, key=lambda b: rows.likelihood(rows.logit + b[0] + b[1] * columns[1])[0])
     fit = newton(rows, columns, start)
     problem = _NOT_CONVERGED if fit is None else _NOT_POSITIVE if rows.infinite and fit.at[1] <= -1 else None

@@ -260,11 +260,13 @@ def _change(position: FloatArray, parts: list[Predictions], view: str) -> Change
     precision = float(np.sum(1 / variance))
     statistic = precision * float(np.sum(share * (gap - np.sum(share * gap)) ** 2))
     centred = position - np.sum(share * position)
+    reach = float(np.max(np.abs(centred)))  # times may be so far apart that squares of them are no numbers
+    centred = centred / reach
     spread = float(np.sum(share * centred**2))
     slope = float(np.sum(share * centred * gap)) / spread
     error = (1 / (precision * spread)) ** 0.5
-    df = len(parts) - 1
-    return Change(statistic, df, float(special.chdtrc(df, statistic)), slope, error, float(2 * special.ndtr(-abs(slope) / error)))
+    df, p_value = len(parts) - 1, float(2 * special.ndtr(-abs(slope) / error))
+    return Change(statistic, df, float(special.chdtrc(df, statistic)), slope / reach, error / reach, p_value)
 
 
 def _variances(parts: list[Predictions], view: str, common: float, gap: FloatArray) -> FloatArray:

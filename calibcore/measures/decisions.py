@@ -227,12 +227,11 @@ def threshold_panel(
     threshold = _checked_threshold(t)
     checked_options(closed=closed)
     cut = _cut(profile, threshold, closed)
-    positions = np.array([0, cut, len(profile)])
-    sums = {q: profile.cumulative(q).between(positions) for q in ("count", "weight", "positive", "weight_squared")}
+    sums = {q: _sides(profile.cell_sums(q), cut) for q in ("count", "weight", "positive", "weight_squared")}
     sums["weight_squared"] = sums["weight_squared"] + _pairs(profile, cut)
-    wrong, share_wrong = Cumulative(profile.weight - profile.positive).between(positions), Cumulative(_doubt(profile)).between(positions)
+    wrong, share_wrong = _sides(profile.weight - profile.positive, cut), _sides(_doubt(profile), cut)
     events = profile.view != "top_label"
-    expected_below = float(profile.cumulative("confidence").between(positions)[0]) if events else float(share_wrong[0])
+    expected_below = float(_sides(profile.cell_sums("confidence"), cut)[0]) if events else float(share_wrong[0])
     found_below = float(sums["positive"][0] if events else wrong[0])
     below = _side(profile, sums, 0, expected_below, found_below)
     acted = _side(profile, sums, 1, float(share_wrong[1]), float(wrong[1]))
@@ -253,6 +252,11 @@ def _cut(profile: Profile, t: float, closed: Closed) -> int:
     if t == 0.0 and closed == "left":
         return 0
     return int(Partition.from_edges([0.0, t, 1.0], closed).cut(profile.value)[1])
+
+
+def _sides(values: NDArray[Any], cut: int) -> FloatArray:
+    """Sums below and above, each by itself: a side may be far lighter than the other's last digit."""
+    return np.array([total(values[:cut]), total(values[cut:])])
 
 
 def _pairs(profile: Profile, cut: int) -> FloatArray:

@@ -302,6 +302,10 @@ def skill_scores(
     the confidence is scored for being right, against always claiming the accuracy.  A probability below 2⁻⁵² is raised to
     it in the log loss.  A constant forecast of the base rate has ECE 0 and skill 0.
 
+    References
+    ----------
+    Murphy (1988), doi:10.1175/1520-0493(1988)116<2417:SSBOTM>2.0.CO;2.
+
     Examples
     --------
     >>> round(skill_scores([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]).brier, 12)

@@ -115,6 +115,11 @@ def ece_sweep(
     -------
     MonotonicSweep
 
+    Notes
+    -----
+    The number of bins follows the data, so it has no simple variance; the value is less biased than that of a fixed number
+    of bins where the true curve rises, and still too large under calibration.  Equal scores stay together.
+
     References
     ----------
     Roelofs, Cain, Shlens & Mozer (2022), arXiv:2012.08668.

@@ -155,7 +155,8 @@ def squared_error(profile: Profile, partition: Partition | SharedTies) -> Square
     sums = np.array([profile.cumulative(q).between(positions) for q in names])
     weight, weight_squared, positive, residual, squares = sums[:, sums[0] > 0]
     share, gap = weight / profile.weight_sum, residual / weight
-    n = weight / weight_squared * weight
+    known = weight_squared > 0  # Σw² of a bin may lie below the last digit of the others'
+    n = np.where(known, weight / np.where(known, weight_squared, 1.0) * weight, 1.0)
     accuracy = np.clip(positive / weight, 0.0, 1.0)
     paired = n > _ONE_ROW
     free = np.where(paired, 1 - 1 / n, 1.0)
@@ -206,6 +207,12 @@ def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
     ------
     InputError
         For input or settings that cannot be used, and for shared ties.
+
+    Notes
+    -----
+    Σ_b (n_b/n)·(S_b² − Q_b)/(n_b(n_b − 1)) with S_b = Σr, Q_b = Σr², r = event − probability: unbiased for the squared error
+    of these bins whatever the probabilities in them, for independent rows; averaging within bins still hides error.  May be
+    negative.  A bin of one row says nothing and counts as 0 (``covered`` tells how many rows that leaves out).
 
     References
     ----------

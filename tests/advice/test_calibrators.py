@@ -95,6 +95,18 @@ def test_score_equations_of_three_classes():
     assert np.abs(residual.sum(axis=0)).max() < 1e-7
 
 
+@pytest.mark.parametrize("spread", [1e-3, 0.1, 3, 40])
+@pytest.mark.parametrize("shift", [-4, 0, 4])
+def test_score_equations_of_faint_and_of_saturated_scores(spread, shift):
+    random = np.random.default_rng(6)
+    z = np.clip(random.normal(shift, spread, 400), -34, 34)  # beyond ±36 logarithms are cut
+    y = (random.random(400) < special.expit((z - shift) / (2 * spread))).astype(int)
+    rows = Predictions.from_arrays(y, np.column_stack([special.expit(-z), special.expit(z)]))
+    for method, parts in {"intercept": [np.ones(400)], "platt": [np.ones(400), (z - shift) / spread]}.items():
+        residual = y - Calibrator.fit(rows, method).apply(rows.probabilities)[:, 1]
+        assert [float(residual @ c) / 400 for c in parts] == pytest.approx([0] * len(parts), abs=1e-8), method
+
+
 def test_gradients_and_hessians_are_exact():
     from calibcore.advice.logistic import multinomial_loss, scale_loss, two_class_loss
 

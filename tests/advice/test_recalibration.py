@@ -15,6 +15,7 @@ from calibcore.advice.cross_fitting import cross_fit, fold_of
 from calibcore.advice.held_out import differences
 from calibcore.advice.recalibration import confidence_only, refinement, remedies
 from calibcore.errors import InputError
+from calibcore.inference import comparison
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 
@@ -79,6 +80,12 @@ def test_wrong_numbers_of_folds(folds):
         fold_of(e(), folds=folds)
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, True, None])
+def test_wrong_seeds(seed):
+    with pytest.raises(InputError, match="whole number from 0 up"):
+        fold_of(e(), seed=seed)
+
+
 def test_too_few_rows_for_the_folds():
     with pytest.raises(InputError, match="5 folds need at least 5 rows"):
         remedies(Predictions.from_arrays([0, 1], [0.2, 0.7]))
@@ -130,6 +137,14 @@ def test_differences_by_hand():
     assert (gap.value, gap.low, gap.high) == pytest.approx((-0.3, -0.3, -0.3), abs=1e-12)
 
 
+def test_differences_are_those_of_two_models():
+    before = simulated(300, 14, lambda z: z / 2)
+    after = cross_fit(before, "platt").predictions
+    other = comparison.differences(before, after)
+    for mine, theirs in zip(differences(before, after), (other.log_loss, other.brier, other.gap), strict=True):
+        assert (mine.value, mine.low, mine.high) == pytest.approx((theirs.value, theirs.low, theirs.high), abs=1e-12)
+
+
 def test_differences_of_clusters():
     # every row twice, and both in one cluster: the interval of the single rows, not a narrower one
     p, q, y = [0.5, 0.4, 0.7, 0.9, 0.2], [0.6, 0.3, 0.8, 0.7, 0.2], [1, 0, 1, 0, 0]
@@ -163,7 +178,7 @@ def test_order_of_rows_changes_nothing():
 
 
 def test_temperature_distortion_is_repaired():
-    # true logit = z/2: T = 2.  The information about 1/T in n rows is n·E[z²p(1−p)] at p = expit(z/2), z ~ N(0, 2²): about 0.57 n,
+    # true logit = z/2: T = 2.  The information about 1/T in n rows is n·E[z²p(1−p)] at p = expit(z/2), z ~ N(0, 2²): 0.577 n,
     # so se(1/T) = 0.021 at n = 4,000 and se(T) = T²·0.021 = 0.084; four of them
     found = remedies(simulated(4000, 21, lambda z: z / 2), methods=["temperature", "isotonic"])
     temperature = found["temperature"]
