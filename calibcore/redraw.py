@@ -218,7 +218,9 @@ class Cells:
     def redraw(self, starts: IndexArray) -> Redraw:
         """The redraw of these cells in groups that begin at the cells ``starts``."""
         if not self.weighted and self.clusters is None:
-            return Redraw.from_sums(*(np.add.reduceat(a, starts) for a in (self.weight, self.weight_squared, self.weight * self.probability)))
+            return Redraw.from_sums(
+                *(np.add.reduceat(a, starts) for a in (self.weight, self.weight_squared, self.weight * self.probability))
+            )
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.weight))))
         if self.clusters is None:
             return _in_parts(self._free(group), self.weighted, len(starts))
@@ -238,7 +240,8 @@ class Cells:
             cell, weight, squared = self.strata
             return group[cell], weight, squared, weight * self.probability[cell]
         weight, squared = (
-            np.asarray(getattr(self, f), dtype=np.float64) - sums_at(self.clusters, f, len(self.weight)) for f in ("weight", "weight_squared")
+            np.asarray(getattr(self, f), dtype=np.float64) - sums_at(self.clusters, f, len(self.weight))
+            for f in ("weight", "weight_squared")
         )
         kept = np.flatnonzero(weight > 0)
         return group[kept], weight[kept], squared[kept], weight[kept] * self.probability[kept]

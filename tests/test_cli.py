@@ -533,7 +533,7 @@ def test_groups_periods_and_the_like_are_in_the_json(run, visits):
     [found] = json.loads(out)["models"]
     assert set(found["on_request"]) == {"t_cal", "groups", "periods", "reconcile"}
     assert [g["n"] for g in found["on_request"]["groups"]["site"]["groups"]] == [120, 120]
-    assert [p["name"] for p in found["on_request"]["periods"]["periods"]] == ["2024-01", "2024-02"]
+    assert [p["name"] for p in found["on_request"]["periods"]["periods"]] == ["2024-01-15", "2024-02-15"]
     assert found["threshold"]["threshold"] == 0.8
     assert any("80 clusters" in note for note in found["notes"])
 

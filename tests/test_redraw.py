@@ -153,7 +153,9 @@ def test_order_of_rows_and_scale_of_weights_do_not_matter(seed, weighted):
     other = profile(p[order], y[order], cluster=cluster[order], sample_weight=None if w is None else w[order] * 1e15)
     scale = 1 if w is None else 1e15
     starts = np.arange(len(one))
-    np.testing.assert_allclose(drawn(redraw_groups(one, starts), 50) * scale, drawn(redraw_groups(other, starts), 50), rtol=1e-6, atol=1e-6 * scale)
+    np.testing.assert_allclose(
+        drawn(redraw_groups(one, starts), 50) * scale, drawn(redraw_groups(other, starts), 50), rtol=1e-6, atol=1e-6 * scale
+    )
 
 
 def test_groups_are_cut_where_asked_and_by_value_where_many():

@@ -158,7 +158,9 @@ def test_calibrated_models_are_seldom_called_miscalibrated(detections, make, n):
     assert hits <= (ALLOWED * draws if draws >= 2000 else most_hits(draws, ALLOWED))
 
 
-@pytest.mark.parametrize(("make", "n"), [(three_points_over, 10_000), (shift_of_five_points, 2000)], ids=lambda x: getattr(x, "__name__", x))
+@pytest.mark.parametrize(
+    ("make", "n"), [(three_points_over, 10_000), (shift_of_five_points, 2000)], ids=lambda x: getattr(x, "__name__", x)
+)
 def test_faults_are_found_in_95_of_100_samples(detections, make, n):
     # three points: z = 0.03·√10,000/√(mean c(1 − c) = 1/6) = 7.3; five: 0.05·√2,000/√0.166 = 5.5 in the positive view
     missed = POWER_DRAWS - detections(make, n, POWER_DRAWS)
