@@ -67,7 +67,8 @@ class Clusters:
         order = np.argsort(key, kind="stable")
         starts = _firsts(key[order])
         first = order[starts]
-        return cls(cell[first], cluster[first], *(np.add.reduceat(s[order], starts) for s in sums), rows=rows)
+        weight, positive, squared, positive_squared = (np.add.reduceat(s[order], starts) for s in sums)
+        return cls(cell[first], cluster[first], weight, positive, squared, positive_squared, rows)
 
     def joined(self, other: Clusters) -> Clusters:
         """The entries of both; the clusters of either stay apart."""
@@ -125,10 +126,8 @@ def cluster_codes(cluster: NDArray[Any]) -> tuple[IndexArray | None, int]:
     Missing are None, NaN, NaT and empty text.  Without numbers where every row is a cluster of its own.
     """
     missing = _missing(cluster)
-    if cluster.dtype.kind in "OUS":
-        code = _text_codes(cluster.tolist())
-    else:
-        code = np.unique(cluster, return_inverse=True)[1].astype(np.intp)
+    text = cluster.dtype.kind in "OUS"
+    code = _text_codes(cluster.tolist()) if text else np.unique(cluster, return_inverse=True)[1].astype(np.intp)
     count = int(np.count_nonzero(missing))
     if count:
         code[missing] = code.max() + 1 + np.arange(count)

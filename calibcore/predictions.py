@@ -35,6 +35,7 @@ __all__ = ["Predictions"]
 
 Numbers = NDArray[Any]
 T = TypeVar("T")
+_BY_ROW = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids", "cluster", "time")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,8 +96,7 @@ class Predictions:
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids", "cluster", "time")
-        for array in (*(getattr(self, n) for n in names), *self.groups.values()):
+        for array in (*(getattr(self, n) for n in _BY_ROW), *self.groups.values()):
             if array is not None:
                 array.flags.writeable = False
 
@@ -294,15 +294,13 @@ class Predictions:
         if self.weight is not None and not self.weight.all():
             kept = self.take(np.flatnonzero(self.weight))
             notes.append(f"{rows_text(self.n - kept.n)} of weight 0 left out.")
-        if alone := kept._clusters()[1]:
+        if alone := kept.clusters_and_alone()[1]:
             notes.append(f"{rows_text(alone)} without a cluster: each counts as one of its own.")
         return replace(kept, n_excluded=self.n_excluded + self.n - kept.n, notes=tuple(notes)) if len(notes) > len(self.notes) else kept
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
-        names = ("confidence", "correct", "row", "probabilities", "label", "predicted", "weight", "ids", "cluster", "time")
-        parts = {k: getattr(self, k) for k in names}
-        parts = {k: None if v is None else v[rows] for k, v in parts.items()}
+        parts: dict[str, Any] = {k: None if (v := getattr(self, k)) is None else v[rows] for k in _BY_ROW}
         tied = 0 if parts["probabilities"] is None else _tied(parts["probabilities"], parts["confidence"])
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
 
@@ -314,9 +312,9 @@ class Predictions:
     @property
     def cluster_code(self) -> NDArray[np.intp] | None:
         """Number of each row's cluster, from 0; None without clusters, or where every row is one of its own."""
-        return self._clusters()[0]
+        return self.clusters_and_alone()[0]
 
-    def _clusters(self) -> tuple[NDArray[np.intp] | None, int]:
+    def clusters_and_alone(self) -> tuple[NDArray[np.intp] | None, int]:
         """The numbers of the clusters, and how many rows have none."""
         c = self.cluster
         return self.remember("clusters", lambda: (None, 0) if c is None or not len(c) else cluster_codes(c))

@@ -242,13 +242,15 @@ class Profile:
     def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
         """Statistics of each bin of a partition; costs O(bins · log cells)."""
         positions = partition.cut(self.value)
-        *sums, squared = (self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared"))
-        if isinstance(partition, SharedTies):
-            return bin_sums(partition, *sums, squared)
-        if self.clusters is not None:
+        shared = isinstance(partition, SharedTies)
+        count, weight, confidence, positive, squared = (
+            self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared")
+        )
+        if self.clusters is not None and not shared:
             part = np.repeat(np.arange(len(squared)), np.diff(positions))
             squared = squared + self.dependence * self.clusters.pairs_in(part, len(squared))
-        return bin_sums(partition, *sums, squared, members=Cells(self.value, self.count, positions, self._spread))
+        members = None if shared else Cells(self.value, self.count, positions, self._spread)
+        return bin_sums(partition, count, weight, confidence, positive, squared, members=members)
 
     def _spread(self) -> tuple[Cumulative, Cumulative]:
         """Cumulative second and third cumulants of the events in the cells."""
@@ -320,7 +322,7 @@ def _strata(cell: NDArray[np.intp], weight: NDArray[np.float64], squared: NDArra
     mean = squared / weight
     octave = np.minimum(-np.floor(np.log2(mean / mean.max()) + 1e-9), 63).astype(np.intp)
     key, part = np.unique(cell * 64 + octave, return_inverse=True)
-    return key // 64, np.bincount(part, weight), np.bincount(part, squared)
+    return key // 64, np.bincount(part, weight).astype(np.float64), np.bincount(part, squared).astype(np.float64)
 
 
 def _strata_of_both(profiles: tuple[Profile, Profile], cells: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Strata:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.clusters import Clusters, dependence, sums_at
+from calibcore.clusters import Clusters, sums_at
 
 if TYPE_CHECKING:
     from calibcore.profile import Profile
@@ -223,7 +223,7 @@ class Cells:
             )
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.weight))))
         if self.clusters is None:
-            return _in_parts(self._free(group), self.weighted, len(starts))
+            return _in_parts(self._free(group), len(starts), weighted=self.weighted)
         bound = self.clusters.on(group)
         if len(bound.cell) > _ENTRIES:
             return self._correlated(starts, bound)
@@ -231,7 +231,7 @@ class Cells:
         own = (group[cell], self.clusters.weight, self.clusters.weight_squared, self.clusters.weight * self.probability[cell])
         parts = tuple(np.concatenate([a, b]) for a, b in zip(self._free(group), own, strict=True))
         in_cluster = np.repeat([False, True], [len(parts[0]) - len(cell), len(cell)])
-        independent = _in_parts(parts, self.weighted, len(starts), in_cluster=in_cluster, share=self.share)
+        independent = _in_parts(parts, len(starts), weighted=self.weighted, in_cluster=in_cluster, share=self.share)
         return replace(independent, shared=self._shared(starts, bound))
 
     def _free(self, group: IndexArray) -> Parts:
@@ -281,7 +281,7 @@ Parts = tuple[IndexArray, FloatArray, FloatArray, FloatArray]
 
 
 def _in_parts(
-    parts: Parts | tuple[Any, ...], weighted: bool, groups: int, *, in_cluster: NDArray[np.bool_] | None = None, share: float = 0.0
+    parts: Parts | tuple[Any, ...], groups: int, *, weighted: bool, in_cluster: NDArray[np.bool_] | None = None, share: float = 0.0
 ) -> Redraw:
     """Rows of a group drawn apart where they are in clusters, and where their weights differ much and count.
 
@@ -295,7 +295,7 @@ def _in_parts(
         octave = np.zeros(len(group), dtype=np.intp)
     bound = np.zeros(len(group), dtype=np.intp) if in_cluster is None else in_cluster.astype(np.intp)
     key, part = np.unique((group * 2 + bound) * 8 + octave, return_inverse=True)
-    drawn = Redraw.from_sums(*(np.bincount(part, a) for a in (weight, squared, confidence)))
+    drawn = Redraw.from_sums(*(np.asarray(np.bincount(part, a), dtype=np.float64) for a in (weight, squared, confidence)))
     own = np.where(key // 8 % 2 == 1, np.sqrt(1 - share), 1.0)
     return Redraw(drawn.probability, drawn.trials, drawn.scale * own, key // 16, groups)
 

@@ -50,7 +50,7 @@ def about_profile(profile: Profile, top: Profile, bins: BinnedStatistics, settin
             f"other. They say as much as about {profile.n_effective:,.0f} independent rows."
         )
         if profile.n_clusters < 30:
-            notes.append("So few clusters (under 30) say little about how strongly their rows depend on each other: read intervals as rough.")
+            notes.append("So few clusters (under 30) say little about how much their rows depend on each other: read intervals as rough.")
     elif profile.weighted:
         notes.append(f"Weighted rows: intervals and chance ranges use an effective number of {profile.n_effective:,.0f} rows.")
     return notes

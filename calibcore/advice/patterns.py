@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
 
 from calibcore.inference.intervals import Estimate, mean_gap, poisson_lower
+from calibcore.inference.logit_fit import Logits, newton
 from calibcore.inference.significance import Detection, DiagnosticBins
 from calibcore.profile import Profile, Totals
 
@@ -47,7 +47,6 @@ _HALF_Z = 1.28
 POWER_Z = 0.8416  # what four samples in five would show
 _SHARE = 0.60
 _LR_95 = 3.84  # 95th percentile of chi-square with one degree of freedom
-_LOGIT_CLIP = 2.0**-52
 
 _REMEDY: dict[PatternName, str] = {
     "extreme_overconfidence": (
@@ -271,9 +270,9 @@ def _none(facts: _Facts) -> Pattern | None:
 def _shifted(facts: _Facts) -> Pattern | None:
     if facts.positive is None:
         return None
-    intercept, by_intercept = _likelihood_ratio(facts.positive, np.ones(len(facts.positive)))
-    logit = _logit(facts.positive)
-    slope, by_slope = _likelihood_ratio(facts.positive, logit)
+    rows = Logits.of(facts.positive)
+    intercept, by_intercept = _gain(rows, np.ones(len(rows.logit)))
+    slope, by_slope = _gain(rows, rows.logit)
     if not (by_intercept > _LR_95 and by_intercept > by_slope):
         return None
     p = facts.positive
@@ -289,35 +288,12 @@ def _shifted(facts: _Facts) -> Pattern | None:
     return Pattern("shifted", _REMEDY["shifted"], evidence)
 
 
-def _logit(profile: Profile) -> Any:
-    return special.logit(np.clip(profile.value.astype(np.float64), _LOGIT_CLIP, 1 - _LOGIT_CLIP))
-
-
-def _likelihood_ratio(profile: Profile, direction: Any) -> tuple[float, float]:
-    """Fit logit P = logit p + b·direction by Newton; b and twice the gain in log-likelihood over b = 0."""
-    scale = profile.n_effective / profile.weight_sum
-    weight, event = np.asarray(profile.weight) * scale, np.asarray(profile.positive) * scale
-    logit = _logit(profile)
-
-    def log_likelihood(b: float) -> float:
-        eta = logit + b * direction
-        return float(np.sum(event * eta - weight * np.logaddexp(0, eta)))
-
-    b, best = 0.0, log_likelihood(0.0)
-    start = best
-    for _ in range(50):
-        fitted = special.expit(logit + b * direction)
-        score = float(np.sum((event - weight * fitted) * direction))
-        information = float(np.sum(weight * fitted * (1 - fitted) * direction**2))
-        if information <= 0 or not np.isfinite(information):
-            break
-        step = float(np.clip(score / information, -5, 5))
-        while log_likelihood(b + step) < best - 1e-12 and abs(step) > 1e-12:
-            step /= 2
-        b, best = b + step, log_likelihood(b + step)
-        if abs(step) < 1e-10:
-            break
-    return b, max(0.0, 2 * (best - start))
+def _gain(rows: Logits, direction: Any) -> tuple[float, float]:
+    """Best b of logit P = logit p + b·direction, and twice the gain in log-likelihood over b = 0."""
+    fit = newton(rows, (direction,), np.zeros(1)) if len(rows.logit) else None
+    if fit is None:
+        return 0.0, 0.0
+    return float(fit.at[0]), max(0.0, 2 * (fit.likelihood - rows.likelihood(rows.logit)[0]) * rows.n_effective)
 
 
 def _evidence(run: Run) -> dict[str, Any]:

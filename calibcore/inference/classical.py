@@ -176,7 +176,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
         return Estimate(ratio)
     if profile.accuracy in (0.0, 1.0):
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
-        return Estimate(ratio, float(low[0]) / profile.mean_confidence, float(high[0]) / profile.mean_confidence)
+        return Estimate(ratio, *(finite_or_none(float(end[0]) / profile.mean_confidence) for end in (low, high)))
     p = profile.value.astype(np.float64) * (profile.weight_sum / expected)
     event = profile.weight_sum / observed
     squared, events_squared = outside_clusters(profile)
@@ -189,8 +189,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
         if units <= 1 + 1e-9:
             return Estimate(ratio)
     half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
-    high = ratio * float(np.exp(half)) if half < 700 else np.inf
-    return Estimate(ratio, ratio * float(np.exp(-half)), high if np.isfinite(high) else None)
+    return Estimate(ratio, ratio * float(np.exp(-half)), finite_or_none(ratio * float(np.exp(half))) if half < 700 else None)
 
 
 def calibration_in_the_large(profile: Profile) -> Coefficient:

@@ -294,7 +294,7 @@ def _mean(values: FloatArray, weight: FloatArray | None, cluster: IndexArray | N
     mean = total(w * values) / whole
     sums = w * (values - mean)
     if cluster is not None:
-        sums, w = np.bincount(cluster, sums), np.bincount(cluster, w)
+        sums, w = (np.asarray(np.bincount(cluster, x), dtype=np.float64) for x in (sums, w))
     units = whole**2 / total(w**2)
     if units <= 1 + 1e-9:
         return mean, np.inf, 0.0

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.inference.chance import DRAWS
 from calibcore.clusters import Clusters, dependence
+from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile, beside_cells
@@ -178,7 +178,8 @@ def _two_views(predictions: Predictions) -> _Labelled:
     The sign is +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
     """
     p, event = predictions.rows("positive")
-    parts, cell = [], np.zeros(predictions.n, dtype=np.intp)
+    parts: list[tuple[NDArray[Any], ...]] = []
+    cell = np.zeros(predictions.n, dtype=np.intp)
     for sign, side in ((-1.0, predictions.predicted == 0), (1.0, predictions.predicted == 1)):
         rows = np.flatnonzero(side)
         if len(rows):

@@ -6,6 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
 
 import calibcore as cc
 from calibcore.inference.comparison import differences, pair
@@ -158,6 +161,105 @@ def test_weighted_paired_difference():
         for s in (1, 1e15)
     ]
     assert scaled[0].low == pytest.approx(scaled[1].low, rel=1e-9)
+
+
+def test_clusters_take_the_place_of_rows():
+    # D's ten rows, each listed five times as one cluster: the interval of the ten rows themselves
+    once = differences(model(ref.D_P), model(D_HALF, name="b"))
+    ids = np.repeat(np.arange(10), 5)
+    a, b = (model([p for p in ps for _ in range(5)], np.repeat(ref.D_Y, 5), n, cluster=ids) for ps, n in ((ref.D_P, "a"), (D_HALF, "b")))
+    five = differences(a, b)
+    assert (five.pairing.how, five.notes) == ("row order", ())
+    for part in ("brier", "log_loss", "gap"):
+        assert list(getattr(five, part).to_dict().values()) == pytest.approx(list(getattr(once, part).to_dict().values()), rel=1e-9)
+    # one model's clusters are those of the rows; rows in any order by ids
+    order = np.random.default_rng(1).permutation(50)
+    rows = np.arange(50)
+    plain = model([p for p in ref.D_P for _ in range(5)], np.repeat(ref.D_Y, 5), ids=rows)
+    half = np.repeat(D_HALF, 5)[order]
+    other = model(half, np.repeat(ref.D_Y, 5)[order], "b", ids=rows[order], cluster=ids[order])
+    assert differences(plain, other).brier.low == pytest.approx(once.brier.low, rel=1e-9)
+
+
+def test_cluster_sums_by_hand():
+    # d = second − first squared errors; two clusters of weight 3 and 1 rows: se² = Σ_c(Σ(d − d̄))²/16 · C/(C − 1), C = 16/10
+    y, p, q, c = [1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], [0.7, 0.4, 0.9, 0.2], ["s", "s", "s", "t"]
+    a, b = (Predictions.from_arrays(y, v, name=n, cluster=c) for v, n in ((p, "a"), (q, "b")))
+    d = np.array([0.09, 0.16, 0.01, 0.64]) - 0.25
+    sums = np.array([(d - d.mean())[:3].sum(), (d - d.mean())[3]])
+    half = float(special.stdtrit(0.6, 0.975)) * math.sqrt(float(np.sum(sums**2)) * 1.6 / 0.6) / 4
+    found = differences(a, b).brier
+    assert found.high - found.value == pytest.approx(half, rel=1e-9)
+
+
+def test_unpaired_models_have_clusters_of_their_own():
+    ids = np.repeat(np.arange(10), 5)
+    a = model([p for p in ref.D_P for _ in range(5)], np.repeat(ref.D_Y, 5), cluster=ids)
+    b = model(np.repeat(D_HALF[::-1], 5), np.repeat(ref.D_Y[::-1], 5), "b", cluster=ids)
+    once = differences(model(ref.D_P), model(D_HALF[::-1], ref.D_Y[::-1], "b"))
+    five = differences(a, b)
+    assert not five.pairing.paired
+    assert list(five.brier.to_dict().values()) == pytest.approx(list(once.brier.to_dict().values()), rel=1e-9)
+
+
+def test_different_clusters_of_the_same_rows_are_said():
+    a, b = model(ref.D_P, cluster=[1, 1, 2, 2, 3, 3, 4, 4, 5, 5]), model(D_HALF, name="b", cluster=[1, 2, 2, 3, 3, 4, 4, 5, 5, 1])
+    assert differences(a, b).notes == ("b and a put the same rows into different clusters; the differences use those of a.",)
+    renamed = model(D_HALF, name="b", cluster=list("eeddccbbaa"))
+    assert differences(a, renamed).notes == ()
+
+
+@pytest.mark.parametrize("kind", [object, str, int, float])
+def test_ids_of_any_type_pair_in_any_order(kind):
+    order = np.array([3, 0, 9, 1, 2, 8, 7, 4, 6, 5])
+    ids = np.array([f"{i}" for i in range(10)], dtype=object) if kind is object else np.arange(10).astype(kind)
+    a = model(ref.D_P, ids=ids)
+    shuffled = model([D_HALF[i] for i in order], [ref.D_Y[i] for i in order], "b", ids=ids[order])
+    found = pair(a, shuffled)
+    assert (found.how, found.n_common) == ("id", 10)
+    assert found.first.tolist() == list(range(10))
+    assert order[found.second].tolist() == list(range(10))
+    same = pair(a, model(D_HALF, name="b", ids=ids.copy()))
+    assert same.first.tolist() == same.second.tolist() == list(range(10))
+    assert pair(a, shuffled) is found  # remembered
+
+
+def test_equal_ids_that_repeat_are_refused_too():
+    ids = np.array(["x", "y", "x", *"abcdefg"], dtype=object)
+    with pytest.raises(cc.InputError, match="In a the id x occurs 2 times"):
+        pair(model(ref.D_P, ids=ids), model(D_HALF, name="b", ids=ids.copy()))
+    with pytest.raises(cc.InputError, match="In b the id x occurs 2 times"):
+        pair(model(ref.D_P, ids=list("abcdefghij")), model(D_HALF, name="b", ids=ids))
+
+
+def test_labels_with_other_classes_do_not_match():
+    a = Predictions.from_arrays(["x", "y", "z"], np.eye(3), classes=["x", "y", "z"], name="a")
+    b = Predictions.from_arrays(["x", "y", "w"], np.eye(3), classes=["x", "y", "w"], name="b")
+    assert not pair(a, b).paired
+
+
+def test_paired_interval_covers_with_clusters():
+    # 400 samples of 50 events listed four times: 95 % to within three standard errors (0.033)
+    rng = np.random.default_rng(9)
+    covered = 0
+    cluster = np.repeat(np.arange(50), 4)
+    for _ in range(400):
+        q = np.repeat(rng.uniform(0.1, 0.9, 50), 4)
+        y = (np.repeat(rng.random(50), 4) < q).astype(int)
+        a, b = (Predictions.from_arrays(y, np.clip(q + s, 0, 1), name=n, cluster=cluster) for s, n in ((0, "a"), (0.1, "b")))
+        d = differences(a, b).brier  # expected difference 0.01, as above
+        covered += d.low <= 0.01 <= d.high
+    assert 0.915 <= covered / 400 <= 0.985
+
+
+@given(st.permutations(range(10)), st.permutations(range(10)))
+def test_order_of_rows_does_not_matter_with_ids(one, two):
+    def ordered(ps, order, name):
+        return model([ps[i] for i in order], [ref.D_Y[i] for i in order], name, ids=list(order), cluster=[i // 3 for i in order])
+
+    found = differences(ordered(ref.D_P, one, "a"), ordered(D_HALF, two, "b")).brier
+    expected = differences(ordered(ref.D_P, range(10), "a"), ordered(D_HALF, range(10), "b")).brier
+    assert list(found.to_dict().values()) == pytest.approx(list(expected.to_dict().values()), rel=1e-12)
 
 
 def test_one_row_has_no_interval():
