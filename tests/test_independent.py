@@ -380,4 +380,4 @@ def test_the_change_between_periods_by_weighted_least_squares():
     v *= max(F(1), spread)
     close(found.change.statistic, sum((x - F(7, 60)) ** 2 for x in g) / v, 1e-10)
     close(found.change.slope, F(1, 8), 1e-12)
-    close(found.change.slope_error, math.sqrt(v / 2), 1e-10)
+    close(found.change.standard_error, math.sqrt(v / 2), 1e-10)

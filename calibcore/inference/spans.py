@@ -52,6 +52,8 @@ def times_of(values: NDArray[Any]) -> Times:
     if typed is None:
         return _texts(distinct, code)
     missing = np.isnat(typed) if typed.dtype.kind == "M" else np.isnan(typed.astype(np.float64))
+    if typed.dtype.kind == "f" and np.isinf(typed).any():
+        raise InputError("A time is infinite, so it belongs to no period. Give it a date or a number, or leave it empty.")
     value, place = np.unique(typed[~missing], return_inverse=True)
     index = np.full(len(typed), -1, dtype=np.intp)
     index[~missing] = place

@@ -224,8 +224,8 @@ def kernel_error(profile: Profile, *, width: float = 0.4) -> KernelError:
     >>> k.unbiased, k.biased, k.mmce
     (0.25, 0.25, 0.5)
     """
-    if not (width >= 1e-4 and np.isfinite(width)):
-        raise InputError(f"The width of the kernel must be a number from 0.0001 upwards, not {width:g}.", value=width)
+    if not (_is_number(width) and width >= 1e-4):
+        raise InputError(f"The width of the kernel must be a number from 0.0001 upwards, not {width!r}.", value=width)
     whole = profile.weight_sum
     value, residual = profile.value.astype(np.float64), profile.cell_sums("residual") / whole
     biased = float(_pair_sums(value, residual[np.newaxis], width)[0])
@@ -296,8 +296,12 @@ def _checked(profile: Profile, bandwidth: float, power: float) -> None:
     if profile.n < 2:
         raise InputError("The kernel density ECE needs at least 2 rows: each is judged by the others.", value=profile.n)
     for name, value in (("bandwidth", bandwidth), ("power", power)):
-        if not (value > 0 and np.isfinite(value)):
-            raise InputError(f"The {name} must be a number above 0, not {value:g}.", value=value)
+        if not (_is_number(value) and value > 0):
+            raise InputError(f"The {name} must be a number above 0, not {value!r}.", value=value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 def _without_one(weight: FloatArray, squared: Any) -> FloatArray:
