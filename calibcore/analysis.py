@@ -14,7 +14,7 @@ from calibcore.binned import BinnedStatistics
 from calibcore.catalogue import Subject, plain, requested, shown
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, ChanceSweep, chance_range, chance_sweep
-from calibcore.inference.comparison import Differences, differences
+from calibcore.inference.comparison import Differences, Pairing, differences
 from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.labels import MultiLabel
 from calibcore.inference.significance import Detection, detect
@@ -145,6 +145,7 @@ class Comparison:
     analyses: tuple[Analysis, ...]
     baseline: str
     differences: tuple[Differences, ...]
+    ece_differences: Mapping[str, float]
 
     @property
     def paired(self) -> bool:
@@ -152,9 +153,11 @@ class Comparison:
         return all(d.pairing.paired for d in self.differences)
 
     def ece_difference(self, model: str) -> float:
-        """ECE of a model minus that of the baseline: a description, never decisive."""
-        by_name = {a.name: a.ece for a in self.analyses}
-        return by_name[model] - by_name[self.baseline]
+        """ECE of a model minus that of the baseline, on the rows that both have where they are paired.
+
+        A description, never decisive.
+        """
+        return self.ece_differences[model]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of a run: schema, version, settings, models and comparison."""
@@ -378,4 +381,15 @@ def compare(models: Sequence[Predictions], settings: Settings | None = None, *, 
         raise InputError(f"There is no model {chosen!r} to compare with; there are {', '.join(names)}.", available=tuple(names))
     base = models[names.index(chosen)]
     found = tuple(differences(base, m, view=settings.view, level=settings.level) for m in models if m is not base)
-    return Comparison(settings, tuple(analyze(m, settings) for m in models), chosen, found)
+    analyses = tuple(analyze(m, settings) for m in models)
+    by_name = {a.name: (m, a.ece) for m, a in zip(models, analyses, strict=True)}
+    ece = {d.model: _ece_difference(by_name[chosen], by_name[d.model], d.pairing, settings) for d in found}
+    return Comparison(settings, analyses, chosen, found, ece)
+
+
+def _ece_difference(baseline: tuple[Predictions, float], model: tuple[Predictions, float], pairing: Pairing, settings: Settings) -> float:
+    if not pairing.paired or pairing.only_first + pairing.only_second == 0:
+        return model[1] - baseline[1]
+    profiles = [m.take(rows).profile(settings.view) for (m, _), rows in ((model, pairing.second), (baseline, pairing.first))]
+    mine, other = (p.bin(settings.partition(p)).ece for p in profiles)
+    return mine - other

@@ -328,3 +328,15 @@ def test_the_same_input_gives_the_same_numbers():
     model = list(samples())[1]
     again = list(samples())[1]
     assert cc.analyze(model).to_dict() == cc.analyze(again).to_dict() == cc.analyze(model).to_dict()
+
+
+def test_ece_difference_on_the_rows_that_both_have():
+    # shared ids 0–3. First: two rows at 0.9 right, two at 0.3 of which one right: ECE (2·0.1 + 2·0.2)/4 = 0.15; second: all at 0.5,
+    # three right: 0.25. The first model's two further rows are certain and wrong, which is no difference between the models.
+    y = [1, 1, 1, 0]
+    first = Predictions.from_arrays([*y, 0, 0], [0.9, 0.9, 0.3, 0.3, 0.99, 0.99], ids=range(6), name="first")
+    second = Predictions.from_arrays(y, [0.5] * 4, ids=range(4), name="second")
+    found = cc.compare([first, second], cc.Settings(n_bins=10, view="positive"))
+    assert found.ece_difference("second") == pytest.approx(0.25 - 0.15, abs=1e-12)
+    assert found.to_dict()["comparison"]["differences"][0]["ece"]["value"] == pytest.approx(0.1, abs=1e-12)
+    assert "second and first share 4 rows" in found.differences[0].notes[0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.checks import listing, name_key
+from calibcore.checks import listing, name_key, rows_text
 from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
@@ -198,7 +198,7 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     Diebold & Mariano (1995), doi:10.1080/07350015.1995.10524599.
     """
     pairing = pair(baseline, model)
-    notes = [*_weight_note(pairing, baseline, model), *_cluster_note(pairing, baseline, model)]
+    notes = [*_overlap_note(pairing, baseline, model), *_weight_note(pairing, baseline, model), *_cluster_note(pairing, baseline, model)]
     a, b = _row_values(baseline, view), _row_values(model, view)
     brier = log_loss = None
     if _same_scale(baseline, model):
@@ -215,6 +215,14 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
             f"{model.name} and {baseline.name} have different kinds of scores (one class, two or more), so only the gap is compared."
         )
     return Differences(model.name, pairing, log_loss, brier, _difference(pairing, baseline, model, (a[2], b[2]), level), tuple(notes))
+
+
+def _overlap_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:
+    left = pairing.only_first + pairing.only_second
+    if not pairing.paired or not left:
+        return []
+    shared = f"{model.name} and {baseline.name} share {rows_text(pairing.n_common)}"
+    return [f"{shared}; the differences are of these alone, each model's own figures of all its rows."]
 
 
 def _weight_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:
