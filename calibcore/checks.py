@@ -20,15 +20,60 @@ __all__ = [
     "complement",
     "name_key",
     "name_text",
+    "needs",
+    "needs_all",
     "rows_text",
     "same_length",
     "sorted_names",
+    "view_name",
 ]
 
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
 _DIGITS = {2: 3, 4: 7, 8: 15}
-_MISSING_HELP = "Leave such rows out with missing='drop' (--missing drop), or mend them"
+_MISSING_HELP = {False: "Leave these rows out, or mend them", True: "Leave such rows out with missing='drop' (--missing drop), or mend them"}
+_SCALE_HELP = {
+    False: "Divide percent by 100; turn logits and log-probabilities into probabilities first (sigmoid or softmax; exp).",
+    True: "If these are percent, logits or log-probabilities, say so with scale (--scale).",
+}
+_SUM_HELP = {
+    False: "If the rows are unnormalised, divide each by its sum.",
+    True: "If the rows are not normalised, say so with scale='unnormalised' (--scale unnormalised), and each is divided by its sum.",
+}
+_KINDS = {  # what public functions take, and where it comes from
+    "Predictions": ("Predictions", "read('file.csv')[0] or Predictions.from_arrays(y_true, y_prob)"),
+    "Profile": ("a Profile", "model.profile('positive')"),
+    "Partition": ("a Partition", "Partition.equal_width(15)"),
+    "Settings": ("Settings", "Settings(n_bins=10)"),
+}
+
+
+def needs(value: Any, kinds: type | tuple[type, ...], function: str) -> None:
+    """InputError unless ``value`` is of one of the kinds that a function takes, saying how to get one."""
+    if not isinstance(value, kinds):
+        names = [k.__name__ for k in (kinds if isinstance(kinds, tuple) else (kinds,))]
+        wanted = ", or ".join("{}, such as {}".format(*_KINDS[n]) for n in names if n in _KINDS)
+        raise InputError(f"{function} takes {wanted}; got {_kind_of(value)}.", value=value)
+
+
+def needs_all(values: Any, kind: type, function: str) -> None:
+    """InputError unless ``values`` is a list or another sequence of Predictions."""
+    listed = isinstance(values, Sequence) and not isinstance(values, (str, bytes))
+    wrong = [v for v in values if not isinstance(v, kind)] if listed else [values]
+    if wrong:
+        got = f"a list with {_kind_of(wrong[0])} in it" if listed else _kind_of(wrong[0])
+        raise InputError(f"{function} takes a list of {kind.__name__}, such as read('file.csv'); got {got}.", value=wrong[0])
+
+
+def _kind_of(value: Any) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def view_name(view: Any) -> str:
+    """A view as it is spelled here: the command line's ``top-label`` is ``top_label``."""
+    if not isinstance(view, str):
+        raise InputError(f"A view is 'top_label', 'positive' or 'class:<name>'; got {view!r}.", value=view)
+    return "top_label" if view == "top-label" else view
 
 
 def name_text(name: Any) -> str:
@@ -88,10 +133,11 @@ def _rows(mask: NDArray[np.bool_]) -> str:
     return ("row " if len(at) == 1 else "rows ") + listing(at.tolist())
 
 
-def checked_probabilities(y_prob: Any, what: str = "probabilities") -> tuple[Numbers, int]:
+def checked_probabilities(y_prob: Any, what: str = "probabilities", *, in_file: bool = False) -> tuple[Numbers, int]:
     """Probabilities as a float array of shape (n,) or (n, K) with values in [0, 1], and how many were clipped.
 
-    Values within 1e-9 (float32: 1e-6) of [0, 1] are clipped and counted; anything else is an InputError.
+    Values within 1e-9 (float32: 1e-6) of [0, 1] are clipped and counted; anything else is an InputError, with advice for
+    arrays or, where they come from a file, with the option of the reader that helps.
     """
     array = _as_floats(y_prob, what)
     if array.ndim not in (1, 2) or array.size == 0:
@@ -100,7 +146,7 @@ def checked_probabilities(y_prob: Any, what: str = "probabilities") -> tuple[Num
     missing = _by_row(np.isnan(array))
     if missing.any():
         raise InputError(
-            f"{int(missing.sum()):,} of {len(missing):,} {what} missing ({_rows(missing)}). {_MISSING_HELP}.",
+            f"{int(missing.sum()):,} of {len(missing):,} {what} missing ({_rows(missing)}). {_MISSING_HELP[in_file]}.",
             rule="no missing values",
             row=int(np.argmax(missing)) + 1,
         )
@@ -110,8 +156,7 @@ def checked_probabilities(y_prob: Any, what: str = "probabilities") -> tuple[Num
         bad = _by_row(outside)
         first = [f"{v:g}" for v in array[outside][:3].tolist()]
         raise InputError(
-            f"{_rows(bad).capitalize()}: {what} outside [0, 1] ({', '.join(first)}). "
-            "If these are percent, logits or log-probabilities, say so with scale (--scale).",
+            f"{_rows(bad).capitalize()}: {what} outside [0, 1] ({', '.join(first)}). {_SCALE_HELP[in_file]}",
             rule="probabilities lie in [0, 1]",
             value=float(array[outside][0]),
             row=int(np.argmax(bad)) + 1,
@@ -170,7 +215,7 @@ def _first_text(array: Numbers) -> Any:
     return array.ravel()[0]
 
 
-def checked_row_sums(probabilities: Numbers) -> tuple[int, float]:
+def checked_row_sums(probabilities: Numbers, *, in_file: bool = False) -> tuple[int, float]:
     """How many rows do not add up to 1 within rounding, and the largest difference; InputError if one is too large."""
     sums = probabilities.sum(axis=1, dtype=np.float64)
     off = np.abs(sums - 1.0)
@@ -178,8 +223,7 @@ def checked_row_sums(probabilities: Numbers) -> tuple[int, float]:
     if off.max() > limit + 1e-12:
         row = int(np.argmax(off > limit + 1e-12))
         raise InputError(
-            f"Row {row + 1} sums to {sums[row]:.6g}, not 1. If the rows are not normalised, say so with scale='unnormalised' "
-            "(--scale unnormalised), and each is divided by its sum.",
+            f"Row {row + 1} sums to {sums[row]:.6g}, not 1. {_SUM_HELP[in_file]}",
             rule="probabilities of a row add up to 1",
             value=float(sums[row]),
             row=row + 1,
@@ -216,7 +260,7 @@ def checked_flags(values: Any, what: str) -> NDArray[np.bool_]:
     missing = np.isnan(numbers)
     if missing.any():
         raise InputError(
-            f"{int(missing.sum()):,} of {len(numbers):,} {what} missing ({_rows(missing)}). {_MISSING_HELP}.",
+            f"{int(missing.sum()):,} of {len(numbers):,} {what} missing ({_rows(missing)}). {_MISSING_HELP[False]}.",
             row=int(np.argmax(missing)) + 1,
         )
     low = -1.0 if (numbers == -1.0).any() else 0.0
@@ -245,7 +289,8 @@ def checked_labels(y_true: Any, classes: Sequence[str], what: str = "label") -> 
         bad = array[row]
         if _is_missing(bad):
             missing = found == -2
-            raise InputError(f"{int(missing.sum()):,} of {len(array):,} {what}s missing ({_rows(missing)}). {_MISSING_HELP}.", row=row + 1)
+            help_ = _MISSING_HELP[False]
+            raise InputError(f"{int(missing.sum()):,} of {len(array):,} {what}s missing ({_rows(missing)}). {help_}.", row=row + 1)
         known_names = listing(list(classes), 10)
         raise InputError(
             f"{what.capitalize()} {name_text(bad)!r} (row {row + 1}) has no probability column; the classes are {known_names}.",

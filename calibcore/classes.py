@@ -14,10 +14,14 @@ from calibcore.errors import InputError
 __all__ = ["binary_labels", "binary_names", "named_labels", "positive_last"]
 
 Numbers = NDArray[Any]
+_SEVERAL = (
+    "Give one column of probabilities for each class, or 0/1 labels for the class that the probability refers to; "
+    "confidences in the predicted class go to Predictions.from_top_label(confidence, correct)."
+)
 
 
-def binary_names(y_true: Any, classes: Sequence[Any] | None, positive: Any) -> list[str]:
-    """(other, positive) for one column of P(positive)."""
+def binary_names(y_true: Any, scores: Numbers, classes: Sequence[Any] | None, positive: Any) -> list[str]:
+    """(other, positive) for one column of P(positive), whose values are ``scores``."""
     if classes is not None:
         names = [name_text(c) for c in classes]
         if len(names) != 2:
@@ -32,7 +36,8 @@ def binary_names(y_true: Any, classes: Sequence[Any] | None, positive: Any) -> l
     if positive is not None:
         others = sorted_names([d for d in found if name_key(d) != name_key(positive)])
         if len(others) > 1:
-            raise InputError(f"One column of P({name_text(positive)}) needs two classes; the labels are {listing(sorted_names(found), 6)}.")
+            column = f"One column of P({name_text(positive)}) needs two classes"
+            raise InputError(f"{column}; the labels are {listing(sorted_names(found), 6)}. {_SEVERAL}")
         return [others[0] if others else f"not {name_text(positive)}", name_text(positive)]
     if found and all(isinstance(d, (bool, np.bool_)) for d in found):
         return ["False", "True"]
@@ -40,10 +45,18 @@ def binary_names(y_true: Any, classes: Sequence[Any] | None, positive: Any) -> l
         return ["0", "1"]
     if keys <= {-1.0, 1.0}:
         return ["-1", "1"]
-    raise InputError(
-        f"The labels are {listing(sorted_names(found), 6)}: say which one the probability refers to, with classes=(other, positive).",
-        value=found,
-    )
+    said = f"The labels are {listing(sorted_names(found), 6)}"
+    if _like_probabilities(found) and np.isin(scores, (0, 1)).all():
+        raise InputError(f"{said} and the probabilities are all 0 or 1: were the two arguments swapped? Labels come first.", value=found)
+    if len(keys) > 2:
+        raise InputError(f"{said}, and one column of P(positive) needs two classes. {_SEVERAL}", value=found)
+    raise InputError(f"{said}: say which one the probability refers to, with classes=(other, positive).", value=found)
+
+
+def _like_probabilities(found: Sequence[Any]) -> bool:
+    """Whether labels are numbers from 0 to 1, some of them in between."""
+    numbers = all(isinstance(d, (float, np.floating)) and 0 <= d <= 1 for d in found)
+    return numbers and any(0 < d < 1 for d in found)
 
 
 def binary_labels(y_true: Any, names: Sequence[str], *, named: bool) -> NDArray[np.intp]:

@@ -19,7 +19,7 @@ from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare,
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
-from calibcore.options import BASELINE, READING, VIEWING, Option, mapping_of, settings_of
+from calibcore.options import ADDING, BASELINE, READING, VIEWING, Option, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.report import limits
@@ -31,14 +31,14 @@ from calibcore.version import __version__
 
 __all__ = ["main"]
 
-DONE, LIMIT_PASSED, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
+DONE, LIMIT_EXCEEDED, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 _NEEDED = ("click", "rich", "pandas", "pyarrow")
 _NEEDED_BY_DASHBOARD = ("streamlit", "plotly")
 _LIMITS = (
     Option("--max-ece", "max_ece", "0.05", "Largest ECE that holds, a fraction.", float),
     Option("--max-mce", "max_mce", "0.2", "Largest MCE that holds, a fraction.", float),
     Option("--max-gap", "max_gap", "0.02", "Largest |accuracy − mean confidence| that holds, a fraction.", float),
-    Option("--on", "on", None, "ECE as shown (default), or the error without the bias of noise.", ("plugin", "debiased")),
+    Option("--on", "on", None, "Judge --max-ece by the ECE as shown (default), or by the root mean square error without the bias of noise.", ("plugin", "debiased")),
 )
 
 
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 a check's limit was passed, 2 the input or the options are wrong, 3 a question must be answered, 130 interrupted.
+        0 done, 1 a check's limit is exceeded, 2 the input or the options are wrong, 3 a question must be answered, 130 interrupted.
     """
     _any_text(sys.stdout)
     _any_text(sys.stderr)
@@ -143,7 +143,7 @@ def _application() -> Any:
     files = click.Argument(["files"], nargs=-1, required=True, metavar="FILE…")
     common = [files, *map(_click_option, READING)]
     looking = [*common, *map(_click_option, VIEWING)]
-    viewing = [*looking, _format_option("table", "json", "csv", "md")]
+    viewing = [*looking, *map(_click_option, ADDING), _format_option("table", "json", "csv", "md")]
     reconcile = click.Option(["--reconcile"], is_flag=True, help="Add the ECE as other tools compute it, and why it differs.")
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
@@ -158,7 +158,7 @@ def _application() -> Any:
         (_compare, "Set models side by side, with paired differences to a baseline.", [*viewing, _click_option(BASELINE)]),
         (
             _check,
-            "Hold models to limits: exit 1 if one is passed.",
+            "Hold models to limits: exit 1 if one is exceeded.",
             [*looking, *map(_click_option, _LIMITS), _format_option("table", "json")],
         ),
         (_inspect, "Say how files are read, and what would be asked.", [*common, _format_option("table", "json")]),
@@ -224,7 +224,7 @@ def _check(files: tuple[str, ...], output: str, on: str | None, **given: Any) ->
         return run.answer(output)
     found = limits.document(checks, complete=run.code == DONE)
     answer = run.answer(output, lambda: _json(found) if output == "json" else rendered([c.line for c in checks]))
-    return replace(answer, code=LIMIT_PASSED) if answer.code == DONE and not found["passed"] else answer
+    return replace(answer, code=LIMIT_EXCEEDED) if answer.code == DONE and not found["holds"] else answer
 
 
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:
@@ -243,11 +243,12 @@ def _sample(name: str | None, target: str | None, *, listed: bool) -> _Answer:
     known = _samples()
     if listed:
         return _Answer(out="".join(f"{n}\n" for n in known))
-    if name is None or target is None:
-        raise InputError("Say which sample and where to write it, such as  calibcore sample steady-v1 -o steady-v1.csv")
-    path = known.get(name.removesuffix(".csv"))
-    if path is None:
+    path = known.get((name or "").removesuffix(".csv"))
+    if name is not None and path is None:
         raise InputError(f"There is no sample called {name!r}; there are {', '.join(known)}.", available=tuple(known))
+    if path is None or target is None:
+        it = path.stem if path else "steady-v1"
+        raise InputError(f"Say which sample and where to write it, such as  calibcore sample {it} -o {it}.csv")
     try:
         Path(target).write_bytes(path.read_bytes())
     except OSError as error:
@@ -291,7 +292,7 @@ class _Run:
     @classmethod
     def start(cls, files: tuple[str, ...], given: dict[str, Any]) -> _Run:
         """Read every file alone; a bad one does not keep the others from being read."""
-        viewing = {o.to: given.pop(o.to) for o in VIEWING}
+        viewing = {o.to: given.pop(o.to, None) for o in (*VIEWING, *ADDING)}
         labels, run = given.pop("labels_file"), cls()
         if labels is None and given["pair"] is not None:
             raise InputError("--pair says how a file of labels is joined; name that file with --labels-file.")

@@ -11,7 +11,7 @@ from calibcore.errors import InputError
 from calibcore.io import Mapping
 from calibcore.settings import REQUESTS
 
-__all__ = ["BASELINE", "READING", "VIEWING", "Option", "mapping_of", "settings_of"]
+__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "mapping_of", "settings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,9 @@ VIEWING = (
     Option("--view", "view", "top-label|positive|class:NAME", "What is judged (default top-label)."),
     Option("--level", "level", "0.95", "Confidence level of intervals, a fraction.", float),
     Option("--seed", "seed", "N", "Seed of the chance range (default 0).", int),
-    Option("--threshold", "threshold", "0.9", "Score above which rows are acted on: adds errors expected and found there.", float),
+)
+ADDING = (
+    Option("--threshold", "threshold", "0.9", "Score of the view above which rows are acted on: adds errors expected and found.", float),
     Option("--cost-error", "cost_error", "X", "Cost of an error among the rows acted on.", float),
     Option("--cost-review", "cost_review", "X", "Cost of reviewing a row that is not acted on.", float),
     Option("--request", "on_request", "NAME[,NAME…]", f"What is computed only when asked for: {', '.join(REQUESTS)}."),

@@ -24,6 +24,7 @@ from calibcore.checks import (
     rows_text,
     same_length,
     sorted_names,
+    view_name,
 )
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
 from calibcore.clusters import cluster_codes
@@ -95,6 +96,9 @@ class Predictions:
     notes: tuple[str, ...] = ()
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{_few_classes(self.classes)}>"
+
     def __post_init__(self) -> None:
         for array in (*(getattr(self, n) for n in _BY_ROW), *self.groups.values()):
             if array is not None:
@@ -155,7 +159,7 @@ class Predictions:
         y_true = as_column(y_true, "labels")
         same_length(y_true, len(probabilities), "labels")
         if probabilities.ndim == 1:
-            names = binary_names(y_true, classes, positive)
+            names = binary_names(y_true, probabilities, classes, positive)
             label = binary_labels(y_true, names, named=classes is not None or positive is not None)
             matrix, sums = np.column_stack([complement(probabilities), probabilities]), (0, 0.0)
         else:
@@ -346,6 +350,7 @@ class Predictions:
 
     def rows(self, view: str = "top_label") -> tuple[Numbers, NDArray[np.bool_]]:
         """What a view compares, row by row: the probability and whether the event happened; two arrays (n,)."""
+        view = view_name(view)
         if view == "top_label":
             return self.confidence, self.correct
         column = self._column(view)
@@ -371,6 +376,7 @@ class Predictions:
         InputError
             If the model does not have this view.
         """
+        view = view_name(view)
         return self.remember(f"profile {view}", lambda: self._profile(view))
 
     def _profile(self, view: str) -> Profile:
@@ -397,6 +403,7 @@ class Predictions:
         view.  One class, or confidences only: the score of that probability for its event, 0 to 1.  Log loss:
         −log of the probability of what happened, raised to 2⁻⁵² where it is smaller.
         """
+        view = view_name(view)
         log_loss = -np.log(np.maximum(self._true_class(view), CLIP))
         if self.task == "multiclass" and view == "top_label":
             assert self.probabilities is not None
@@ -405,6 +412,10 @@ class Predictions:
             return squares - 2 * self._true_class(view) + 1, log_loss
         value, event = self.rows("positive" if self.task == "binary" else view)
         return (value.astype(np.float64) - event) ** 2, log_loss
+
+
+def _few_classes(classes: Sequence[str]) -> str:
+    return f", classes {listing(classes, 4)}" if classes else ""
 
 
 def _tied(matrix: Numbers, confidence: Numbers) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.checks import complement
+from calibcore.checks import complement, needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined, sums_at
 from calibcore.errors import InputError
 from calibcore.partition import Partition, SharedTies
@@ -103,6 +103,11 @@ class Profile:
     strata: Strata | None = None
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        more = ", weighted" if self.weighted else ""
+        more += f", {self.n_clusters:,} clusters" if self.clusters is not None else ""
+        return f"<Profile of the view {self.view!r}: {rows_text(self.n)} in {len(self):,} distinct values{more}>"
+
     def __post_init__(self) -> None:
         for name in ("value", "count", "weight", "positive", "weight_squared", "positive_squared"):
             getattr(self, name).flags.writeable = False
@@ -140,6 +145,7 @@ class Profile:
         return cls(view, **cells, totals=totals or _totals(value, correct, weight), task=task, n_classes=n_classes)
 
     def __add__(self, other: Profile) -> Profile:
+        needs(other, Profile, "Adding to a Profile")
         if (self.view, self.task, self.n_classes, self.value.dtype) != (other.view, other.task, other.n_classes, other.value.dtype):
             raise InputError(
                 f"Only profiles of the same view and precision can be added, not {self._kind} and {other._kind}.",
@@ -241,6 +247,7 @@ class Profile:
 
     def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
         """Statistics of each bin of a partition; costs O(bins · log cells)."""
+        needs(partition, (Partition, SharedTies), "Profile.bin")
         positions = partition.cut(self.value)
         shared = isinstance(partition, SharedTies)
         count, weight, confidence, positive, squared = (

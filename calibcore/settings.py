@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from calibcore.binned import checked_level
+from calibcore.checks import needs, view_name
 from calibcore.errors import InputError
-from calibcore.measures.calibration_error import make_partition
+from calibcore.measures.calibration_error import make_partition, strategy_name
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins
 from calibcore.profile import Profile
 
@@ -38,7 +39,7 @@ class Settings:
     ----------
     n_bins : int
     strategy : {"equal_width", "equal_mass", "custom"}
-        "custom" where ``edges`` are given.
+        "custom" where ``edges`` are given.  Hyphens, as the command line has them, are read as underscores; so in ``view``.
     closed : {"right", "left"}
     ties : {"together", "share"}
     view : str
@@ -66,6 +67,8 @@ class Settings:
     --------
     >>> Settings(edges=(0, 0.5, 1)).strategy
     'custom'
+    >>> Settings(view="top-label", strategy="equal-mass").to_dict()["strategy"]
+    'equal_mass'
     """
 
     n_bins: int = 15
@@ -84,6 +87,8 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_bins", checked_bins(self.n_bins))
         object.__setattr__(self, "level", checked_level(self.level))
+        object.__setattr__(self, "view", view_name(self.view))
+        object.__setattr__(self, "strategy", strategy_name(self.strategy))
         if self.edges is not None:
             partition = Partition.from_edges(self.edges, self.closed)
             object.__setattr__(self, "edges", tuple(partition.edges.tolist()))
@@ -120,6 +125,7 @@ class Settings:
 
     def partition(self, profile: Profile) -> Partition | SharedTies:
         """The bins that these settings mean for a profile."""
+        needs(profile, Profile, "Settings.partition")
         return make_partition(profile, **self.binning())
 
     def binning(self) -> dict[str, Any]:

@@ -276,14 +276,13 @@ def _shifted(facts: _Facts) -> Pattern | None:
     if not (by_intercept > _LR_95 and by_intercept > by_slope):
         return None
     p = facts.positive
-    rows = p.n / p.weight_sum
     evidence = {
         "intercept": intercept,
         "slope": 1 + slope,
         "likelihood_ratio_intercept": by_intercept,
         "likelihood_ratio_slope": by_slope,
-        "expected_events": p.mean_confidence * p.weight_sum * rows,
-        "events": p.accuracy * p.weight_sum * rows,
+        "expected_events": p.mean_confidence * p.n,
+        "events": p.accuracy * p.n,
     }
     return Pattern("shifted", _REMEDY["shifted"], evidence)
 

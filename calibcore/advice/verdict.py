@@ -149,10 +149,10 @@ def _is_small(bins: DiagnosticBins, gaps: list[float]) -> bool:
 def _small(gaps: list[float]) -> str:
     gap = max(gaps, key=abs)
     if len(gaps) > 1 and abs(gaps[0]) < abs(gap):
-        word, what = ("fewer" if gap < 0 else "more"), "events"
+        word, what, where = ("fewer" if gap < 0 else "more"), "events", "in the positive view, "
     else:
-        word, what = ("more" if gap < 0 else "fewer"), "errors"
-    return f"A difference is measurable but small: about {abs(100 * gap):.1f} {word} {what} per 100 predictions than claimed."
+        word, what, where = ("more" if gap < 0 else "fewer"), "errors", ""
+    return f"A difference is measurable but small: {where}about {abs(100 * gap):.1f} {word} {what} per 100 predictions than claimed."
 
 
 def _sure(run: Run | None, bins: DiagnosticBins) -> str:
@@ -170,8 +170,8 @@ def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate
     return (
         f"It says {percent(top.mean_confidence)} on average and is right {percent(top.accuracy)} of the time: "
         f"{points(gap.value)} points {word} ({_interval(gap, level, flip=over)}). "
-        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened, "
-        "in both the lower and the upper half of its confidence."
+        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened; "
+        f"{word} in the lower and in the upper half of its confidence."
     )
 
 
@@ -198,7 +198,7 @@ def _shift(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, 
     del top, bins, gap, level
     expected, events = pattern.evidence["expected_events"], pattern.evidence["events"]
     word = "overstated" if expected > events else "understated"
-    return f"Risks are {word} throughout: {expected:,.0f} events predicted, {events:,.0f} happened."
+    return f"In the positive view, risks are {word} throughout: {expected:,.0f} events predicted, {events:,.0f} happened."
 
 
 def _extreme(pattern: Pattern) -> str:

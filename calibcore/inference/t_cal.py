@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log, log2, sqrt
 from typing import Any
@@ -15,7 +15,7 @@ from calibcore.errors import InputError
 from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
 from calibcore.profile import Profile
-from calibcore.redraw import Redraw, group_starts
+from calibcore.redraw import Redraw, group_starts, redraw_groups
 
 __all__ = ["TCal", "dpe_test", "scales", "t_cal"]
 
@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _MAX_GROUPS = 4096  # cells up to which each is redrawn by itself, and filled bins up to which a scale is looked at
+_MAX_CLUSTERED = 1024  # the same with clusters, where the sums of any two groups may depend on each other
 _STEP = 0.001  # width of the groups that are redrawn together where there are more cells
 _MAX_SCALE = 50  # 2⁵⁰·p is exact in doubles
 _MAX_DRAWS = 100_000
@@ -38,7 +39,8 @@ class TCal:
     n_bins : tuple of int
         Equal-width bins of each scale: 2, 4, 8, …
     statistic : tuple of float
-        Debiased plug-in estimate (DPE) of the squared calibration error.
+        Debiased plug-in estimate (DPE) of the squared calibration error; with clusters the plug-in value less the mean of
+        the redrawn ones, which estimates the same.
     p_value : tuple of float
         (1 + number of redrawn statistics at least as large)/(draws + 1), of each scale alone.
     critical : tuple of float
@@ -116,8 +118,13 @@ def t_cal(profile: Profile, *, level: float = 0.95, draws: int = DRAWS, seed: in
     The published rule soon asks for more bins than rows.  Where there are more than 4,096 distinct confidences, scales
     stop at the finest with at most 4,096 filled bins (never before 4,096 bins), and rows closer than 0.001 in a bin are
     redrawn together: this bounds memory and is said in ``capped``.  A row alone in its bin adds nothing, so a fine scale sees ties only.
-    Assumes independent rows, also where clusters are known.  A test, not a size: it may reject at a large n for an error of
-    no importance.
+
+    With clusters the labels of a cluster are redrawn together as far as their outcomes depend on each other
+    (`redraw_groups`), and the statistic is (1/W)·Σ_b (Σwr)²/W_b less the mean of what is redrawn, for Σw²r² would leave in
+    the pairs of rows that go together.  A constant does not change the p-value.  The limit is then 1,024 bins.
+
+    Assumes independent clusters (rows, where there are none).  A test, not a size: it may reject at a large n for an error
+    of no importance.
 
     References
     ----------
@@ -132,7 +139,7 @@ def t_cal(profile: Profile, *, level: float = 0.95, draws: int = DRAWS, seed: in
     """
     alpha = 1 - checked_level(level)
     asked = min(scales(profile.n), _MAX_SCALE)
-    starts = _nested_starts(profile.value, asked)
+    starts = _nested_starts(profile.value, asked, _most(profile))
     draws = _enough_draws(draws, len(starts) / alpha)
     observed, drawn = _redrawn(profile, starts, draws, seed)
     beyond = np.count_nonzero(drawn >= observed[:, None] - _EQUAL, axis=1)
@@ -153,7 +160,7 @@ def t_cal(profile: Profile, *, level: float = 0.95, draws: int = DRAWS, seed: in
 
 
 def dpe_test(profile: Profile, partition: Partition, *, draws: int = DRAWS, seed: int = 0) -> tuple[float, float]:
-    """The statistic of one scale of T-Cal and its p-value, in any bins.
+    """The statistic of one scale of T-Cal and its p-value, in any bins; clusters as in `t_cal`.
 
     Examples
     --------
@@ -176,14 +183,19 @@ def _enough_draws(draws: int, needed: float) -> int:
     return max(draws, ceil(needed - 1e-9))
 
 
-def _nested_starts(value: NDArray[Any], asked: int) -> list[IndexArray]:
+def _most(profile: Profile) -> int:
+    """Cells, and filled bins of a scale, that can be redrawn one by one."""
+    return _MAX_GROUPS if profile.clusters is None else min(_MAX_CLUSTERED, _MAX_GROUPS)
+
+
+def _nested_starts(value: NDArray[Any], asked: int, most: int) -> list[IndexArray]:
     """First cell of each filled bin, for 2¹, 2², … bins (a, b]; fewer scales than asked where the groups would be too many."""
     bins = np.maximum(np.ceil(value.astype(np.float64) * 2.0**asked) - 1, 0).astype(np.int64)
     found = []
     for scale in range(1, asked + 1):
         index = bins >> (asked - scale)
         starts = np.flatnonzero(np.concatenate([[True], index[1:] != index[:-1]]))
-        if len(value) > _MAX_GROUPS and len(starts) > _MAX_GROUPS:
+        if len(value) > most and len(starts) > most:
             break
         found.append(starts)
     return found
@@ -191,18 +203,31 @@ def _nested_starts(value: NDArray[Any], asked: int) -> list[IndexArray]:
 
 def _redrawn(profile: Profile, starts: Sequence[IndexArray], draws: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """The statistic at nested partitions, coarse to fine: observed, shape (scales,), and redrawn, (scales, draws)."""
-    fine = group_starts(profile.value, cuts=starts[-1], step=_STEP, few=_MAX_GROUPS)
+    fine = group_starts(profile.value, cuts=starts[-1], step=_STEP, few=_most(profile))
     bounds = np.append(fine, len(profile))
     names = ("weight", "weight_squared", "confidence", "residual", "residual_squared")
     weight, squared, confidence, residual, squares = (profile.cumulative(q).between(bounds) for q in names)
-    redraw = Redraw.from_sums(weight, squared, confidence)
     inner = [np.searchsorted(fine, s) for s in starts]
+    if profile.clusters is not None:
+        chunks = redraw_groups(profile, fine).residuals(draws, np.random.default_rng(seed))
+        return _centred(residual, chunks, weight, inner)
+    redraw = Redraw.from_sums(weight, squared, confidence)
     observed = _statistics(residual[None], squares[None], weight, inner)[:, 0]
     # Σw²r² of a group of equal p is linear in its residual: k·(1 − 2p) + trials·p², times the squared scale
     slope = redraw.scale * (1 - 2 * redraw.probability)
     variance = redraw.scale**2 * redraw.trials * redraw.probability * (1 - redraw.probability)
     chunks = redraw.residuals(draws, np.random.default_rng(seed))
     return observed, np.concatenate([_statistics(r, r * slope + variance, weight, inner) for r in chunks], axis=1)
+
+
+def _centred(
+    residual: FloatArray, chunks: Iterator[FloatArray], weight: FloatArray, starts: Sequence[IndexArray]
+) -> tuple[FloatArray, FloatArray]:
+    """As `_redrawn`: the plug-in values, observed and redrawn, less the mean of the redrawn."""
+    every = [_statistics(r, np.zeros_like(r), weight, starts) for r in (residual[None], *chunks)]
+    drawn = np.concatenate(every[1:], axis=1)
+    mean = drawn.mean(axis=1)
+    return every[0][:, 0] - mean, drawn - mean[:, None]
 
 
 def _statistics(residual: FloatArray, squares: FloatArray, weight: FloatArray, starts: Sequence[IndexArray]) -> FloatArray:

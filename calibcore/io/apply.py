@@ -232,7 +232,7 @@ def _checked(reading: Reading, unit: Unit, rows: _Rows, part: _Part) -> tuple[Nu
     if clipped:
         notes += (f"{clipped:,} values a hair outside [0, 1] (rounding noise) were set to the nearest end.",)
     if values.ndim == 2:
-        count, largest = checked_row_sums(values)
+        count, largest = checked_row_sums(values, in_file=True)
         if count:
             rows_do = f"{count:,} {'row does' if count == 1 else 'rows do'}"
             notes += (f"{rows_do} not add up to exactly 1 (largest difference {largest:.2g}); used as written.",)
@@ -251,10 +251,10 @@ def _filled(values: Numbers, rows: Flags, value: float) -> Numbers:
 def _in_range(values: Numbers, unit: Unit) -> tuple[Numbers, int]:
     """Checked probabilities; a fault names its column."""
     try:
-        return checked_probabilities(values)
+        return checked_probabilities(values, in_file=True)
     except InputError:
         for column, one in zip(unit.columns, values.T if values.ndim == 2 else [values], strict=True):
-            checked_probabilities(one, f"values of column {column!r}")
+            checked_probabilities(one, f"values of column {column!r}", in_file=True)
         raise
 
 

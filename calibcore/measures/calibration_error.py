@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_rows
+from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.measures.arrays import usual_view
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_options
@@ -26,6 +27,7 @@ __all__ = [
     "make_partition",
     "maximum_calibration_error",
     "root_mean_square_calibration_error",
+    "strategy_name",
     "sweep",
 ]
 
@@ -54,6 +56,10 @@ class ClasswiseError:
     def mean(self) -> float:
         """Unweighted mean over classes."""
         return float(np.mean(list(self.per_class.values())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, classes in column order."""
+        return {"mean": self.mean, "per_class": {c: {"ece": e, "n": self.rows[c]} for c, e in self.per_class.items()}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +90,17 @@ def _fixed_partition(n_bins: int, strategy: str, closed: Closed, ties: str, edge
     checked_options(closed=closed, ties=ties)
     if edges is not None:
         return Partition.from_edges(edges, closed)
+    strategy = strategy_name(strategy)
     if strategy == "equal_mass":
         return None
     if strategy != "equal_width":
         raise InputError(f"strategy must be 'equal_width' or 'equal_mass', or give edges; got {strategy!r}.", value=strategy)
     return Partition.equal_width(n_bins, closed)
+
+
+def strategy_name(strategy: Any) -> Any:
+    """A strategy as it is spelled here: the command line's ``equal-mass`` is ``equal_mass``."""
+    return strategy.replace("-", "_") if isinstance(strategy, str) else strategy
 
 
 def bin_statistics(  # noqa: PLR0913 - the settings of a binning
@@ -270,6 +282,7 @@ def classwise_error(
     edges: Sequence[float] | None = None,
 ) -> ClasswiseError:
     """`classwise_calibration_error` of predictions."""
+    needs(predictions, Predictions, "classwise_error")
     if predictions.label is None or predictions.task == "top_label":
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibcore.clusters import Clusters
 from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
 
 __all__ = ["bin_variance", "noise_floor"]
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 _SMALL = 64  # rows of a bin up to which the distribution of its count is worked out
 
@@ -28,7 +30,7 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
         The bins; they stay as they are.
     exact : bool
         Take the exact mean absolute deviation where it is cheap instead of the normal one: bins of at most 64 rows,
-        and larger bins that hold a single value; unweighted rows in a `Partition` only.
+        and larger bins that hold a single value; unweighted rows without clusters in a `Partition` only.
 
     Returns
     -------
@@ -40,9 +42,13 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
     Σ_b √(2·V_b/π)/W with V_b = Σw²·p(1 − p): the mean absolute value of a normal residual of variance V_b.  Given the
     confidences, the residual of a bin is a Poisson binomial count minus its mean, whose mean deviation may lie above or
     below the normal one, the less so the more rows a bin holds (0.2425 against 0.2197 for ten rows in five bins).  For one
-    value p and n rows it is de Moivre's 2·m·C(n, m)·pᵐ·(1 − p)ⁿ⁻ᵐ⁺¹, m = ⌊n·p⌋ + 1.  Assumes independent rows
-    (where the rows of a cluster go together, the drawn mean, `ChanceRange.mean`, is larger) and bins that do not depend
-    on the outcomes.  A tied block that is divided between bins gives each a share of the same noise.
+    value p and n rows it is de Moivre's 2·m·C(n, m)·pᵐ·(1 − p)ⁿ⁻ᵐ⁺¹, m = ⌊n·p⌋ + 1.
+
+    Rows of a cluster go together as far as `dependence` finds: V_b then grows by the design effect of the bin, the number of
+    rows of equal weight, (Σw)²/Σw², over its effective number, which allows for dependence.  It takes the rows of a cluster
+    in a bin as of equal probability, and its sums as normal: with few clusters of rare events the drawn mean
+    (`ChanceRange.mean`) is the better one.  Assumes independent clusters (rows, where there are none) and bins that do not
+    depend on the outcomes.  A tied block that is divided between bins gives each a share of the same noise.
 
     References
     ----------
@@ -59,27 +65,46 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
     0.1995
     """
     deviation = np.sqrt(2 / np.pi * bin_variance(profile, partition))
-    if exact and not profile.weighted and isinstance(partition, Partition):
+    if exact and not profile.weighted and profile.clusters is None and isinstance(partition, Partition):
         deviation = _exact_deviation(profile, partition.cut(profile.value), deviation)
     return float(np.sum(deviation) / profile.weight_sum)
 
 
 def bin_variance(profile: Profile, partition: Partition | SharedTies) -> FloatArray:
-    """Variance of each bin's residual Σw(event − value) under calibration, shape (bins,)."""
+    """Variance of each bin's residual Σw(event − value) under calibration, shape (bins,); clusters allowed for."""
     positions = partition.cut(profile.value)
-    variance = profile.cumulative("variance")
-    if not isinstance(partition, SharedTies):
-        return np.maximum(variance.between(positions), 0.0)
-    cell = np.asarray(profile.cell_sums("variance"), dtype=np.float64)
-    upto = np.concatenate([[0.0], variance.upto])
-    start, stop = positions[:-1], positions[1:]
-    first, last = np.ceil(start).astype(np.intp), np.floor(stop).astype(np.intp)
-    ends = np.minimum(np.floor([start, stop]).astype(np.intp), len(cell) - 1)
-    one_cell = first > last
-    head = np.where(one_cell, stop - start, first - start)
-    tail = np.where(one_cell, 0.0, stop - last)
-    whole = np.where(one_cell, 0.0, upto[np.maximum(first, last)] - upto[first])
-    return np.asarray(np.maximum(whole, 0.0) + head**2 * cell[ends[0]] + tail**2 * cell[ends[1]])
+    if not isinstance(partition, SharedTies) and profile.clusters is None:
+        return np.maximum(profile.cumulative("variance").between(positions), 0.0)
+    overlaps = _overlaps(np.asarray(positions, dtype=np.float64))
+    cell, bin_, share = overlaps
+    bins = len(positions) - 1
+    variance, squared = (
+        np.bincount(bin_, share**2 * np.asarray(profile.cell_sums(q), dtype=np.float64)[cell], minlength=bins)
+        for q in ("variance", "weight_squared")
+    )
+    if profile.clusters is None:
+        return np.asarray(variance)
+    more = profile.dependence * _pairs(profile.clusters, overlaps, bins)
+    return np.asarray(variance * (1 + np.divide(more, squared, out=np.zeros(bins), where=squared > 0)))
+
+
+def _overlaps(positions: FloatArray) -> tuple[IndexArray, IndexArray, FloatArray]:
+    """Which cell lies in which bin and with what share, arrays of shape (overlaps,) sorted by cell, then by bin."""
+    cuts = np.union1d(positions, np.arange(positions[-1] + 1))
+    middle, share = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
+    return np.floor(middle).astype(np.intp), np.searchsorted(positions, middle) - 1, share
+
+
+def _pairs(clusters: Clusters, overlaps: tuple[IndexArray, IndexArray, FloatArray], bins: int) -> FloatArray:
+    """Σ w·w' over the ordered pairs of different rows of one cluster in each bin; a divided row counts by its share."""
+    cell, bin_, share = overlaps
+    first = np.searchsorted(cell, clusters.cell)
+    times = np.searchsorted(cell, clusters.cell, side="right") - first
+    entry = np.repeat(np.arange(len(times)), times)
+    at = first[entry] + np.arange(len(entry)) - np.repeat(np.cumsum(times) - times, times)
+    key, part = np.unique(clusters.cluster[entry] * bins + bin_[at], return_inverse=True)
+    whole = np.bincount(part, share[at] * clusters.weight[entry]) ** 2 - np.bincount(part, share[at] ** 2 * clusters.weight_squared[entry])
+    return np.asarray(np.bincount(key % bins, np.maximum(whole, 0.0), minlength=bins))
 
 
 def _exact_deviation(profile: Profile, positions: NDArray[Any], normal: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ __all__ = ["SquaredError", "debiased_squared_error", "squared_error"]
 
 FloatArray = NDArray[np.float64]
 
-_ONE_ROW = 1 + 1e-9  # an effective number of rows up to this is one row: there is no pair to learn from
+_ONE_ROW = 1 + 1e-9  # an effective number of rows (or clusters) up to this is one: there is no pair to learn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class SquaredError:
     standard_error : float
         Of ``value``; 0 where no bin holds two rows.
     covered : float
-        Share of the weight in bins of at least two rows.  The other bins add nothing to ``value``.
+        Share of the weight in bins of at least two rows, and of two clusters where rows go together, at most 1.  The
+        other bins add nothing to ``value``.
     """
 
     value: float
@@ -67,15 +68,16 @@ class SquaredError:
         Returns
         -------
         low, high : float
-            value ∓ z·standard error; neither end is below 0.  (0, 1) where no bin holds two rows.
+            value ∓ z·standard error; neither end is below 0.  (0, 1) where no bin holds two rows (or clusters).
 
         Notes
         -----
         The squared standard error is Σ (w_b/W)²·[4·gap_b²·v_b/n_b + 2·(v_b/n_b)²], v_b = a(1 − a) with
         a = (n_b·accuracy_b + ½)/(n_b + 1), so that a bin whose rows all agree is not taken as certain; n_b is the
         effective number of rows.  Simulated coverage at 90 %, 1,000 rows in 10 bins: 99.7 % for a calibrated model,
-        95 % and 93 % for two miscalibrated ones.  Assumes independent rows; speaks of the bins, within which error
-        may cancel.
+        95 % and 93 % for two miscalibrated ones.  Rows of a cluster count in n_b as far as their outcomes depend on each
+        other, and the second term is divided by 1 − D_b/W_b², the share of the pairs that are left.  Assumes independent
+        clusters (rows, where there are none); speaks of the bins, within which error may cancel.
 
         Examples
         --------
@@ -127,8 +129,13 @@ def squared_error(profile: Profile, partition: Partition | SharedTies) -> Square
     right if all confidences in a bin are equal, too much otherwise.  Two calibrated rows, each at 0.1 or 0.9, in one bin:
     mean plug-in 9/200, mean of this form −2/25, mean of ``value`` 0.
 
-    Assumes independent rows: rows of one cluster make pairs here whose mean product is not the square of a mean, so that
-    the value is too high and its interval too short.
+    Rows of a cluster are not paired with each other, for the mean product of rows that go together is not the square of a
+    mean.  With S_b and W_b the sums of w·r and w over a bin and S_bc, W_bc over the rows of a cluster in it, its term is
+    (S_b² − Q_b)/(W_b² − D_b), Q_b = Σ_c S_bc² and D_b = Σ_c W_bc², where a row outside clusters is one of its own: unbiased
+    for the square of a mean over pairs of different clusters, however strongly the rows of one depend on each other.
+    ``dpe`` excludes the same pairs and divides by W_b².  ``kumar`` takes the effective number of rows of the bin for n_b,
+    whose dependence is measured with one standard error added, so that it subtracts a little too much.  Assumes
+    independent clusters, and clusters whose size does not depend on the outcomes.
 
     A weight is an importance, not a count, here: a row of weight 2 is not two rows, since it gives no pair with itself.
 
@@ -153,30 +160,57 @@ def squared_error(profile: Profile, partition: Partition | SharedTies) -> Square
     positions = partition.cut(profile.value)
     names = ("weight", "weight_squared", "positive", "residual", "residual_squared")
     sums = np.array([profile.cumulative(q).between(positions) for q in names])
-    weight, weight_squared, positive, residual, squares = sums[:, sums[0] > 0]
+    same, same_residual = _pairs_of_clusters(profile, positions)
+    filled = sums[0] > 0
+    weight, weight_squared, positive, residual, squares = sums[:, filled]
+    same, same_residual = same[filled], same_residual[filled]
     share, gap = weight / profile.weight_sum, residual / weight
-    known = weight_squared > 0  # Σw² of a bin may lie below the last digit of the others'
-    n = np.where(known, weight / np.where(known, weight_squared, 1.0) * weight, 1.0)
+    units = _effective(weight, weight_squared + same)  # rows, or clusters, that can be paired
+    n = _effective(weight, weight_squared + profile.dependence * same)
     accuracy = np.clip(positive / weight, 0.0, 1.0)
-    paired = n > _ONE_ROW
-    free = np.where(paired, 1 - 1 / n, 1.0)
-    product = np.where(paired, gap**2 - squares / weight / weight, 0.0)  # Σ_{i≠j} w_i w_j r_i r_j/W_b²
-    noise = accuracy * (1 - accuracy) / n / free
+    paired = units > _ONE_ROW
+    free = np.where(paired, 1 - 1 / units, 1.0)
+    product = np.where(paired, gap**2 - (squares + same_residual) / weight / weight, 0.0)  # Σ w_i w_j r_i r_j/W_b² over pairs
+    noise = accuracy * (1 - accuracy) / np.maximum(n - 1, 1e-9)
+    variance = _variance(gap, accuracy, n, free if profile.clusters is not None else np.ones(len(n)))
     return SquaredError(
         value=float(np.sum(share * product / free)),
         plug_in=float(np.sum(share * gap**2)),
         kumar=float(np.sum(share * np.where(paired, gap**2 - noise, 0.0))),
         dpe=float(np.sum(share * product)),
-        standard_error=float(np.sqrt(np.sum(np.where(paired, share, 0.0) ** 2 * _variance(gap, accuracy, n)))),
-        covered=float(np.sum(share[paired])),
+        standard_error=float(np.sqrt(np.sum(np.where(paired, share, 0.0) ** 2 * variance))),
+        covered=min(float(np.sum(share[paired])), 1.0),
     )
 
 
-def _variance(gap: FloatArray, accuracy: FloatArray, n: FloatArray) -> FloatArray:
-    """Estimated variance of the square of each bin's gap."""
+def _effective(weight: FloatArray, squared: FloatArray) -> FloatArray:
+    """W_b²/squares, or 1 where the squares of a bin lie below the last digit of the others'."""
+    known = squared > 0
+    return np.where(known, weight / np.where(known, squared, 1.0) * weight, 1.0)
+
+
+def _pairs_of_clusters(profile: Profile, positions: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Σ w·w' and Σ w·w'·r·r' over the ordered pairs of different rows of one cluster in each bin, two arrays (bins,)."""
+    bins, c = len(positions) - 1, profile.clusters
+    if c is None:
+        return np.zeros(bins), np.zeros(bins)
+    part = np.repeat(np.arange(bins), np.diff(positions))[c.cell]
+    firsts = np.flatnonzero(np.concatenate([[True], (np.diff(part) != 0) | (np.diff(c.cluster) != 0)]))
+    v = profile.value.astype(np.float64)[c.cell]
+    rows = c.positive_squared * (1 - v) ** 2 + (c.weight_squared - c.positive_squared) * v**2
+
+    def pairs(values: FloatArray, squares: FloatArray) -> FloatArray:
+        sums = np.add.reduceat(values, firsts) ** 2 - np.add.reduceat(squares, firsts)
+        return np.asarray(np.bincount(part[firsts], sums, minlength=bins))
+
+    return pairs(c.weight, c.weight_squared), pairs(c.positive - c.weight * v, rows)
+
+
+def _variance(gap: FloatArray, accuracy: FloatArray, n: FloatArray, free: FloatArray) -> FloatArray:
+    """Estimated variance of the square of each bin's gap; ``free`` is the share of the pairs that are of different clusters."""
     a = (n * accuracy + 0.5) / (n + 1)
     v = a * (1 - a) / n
-    return np.asarray(4 * gap**2 * v + 2 * v**2)
+    return np.asarray(4 * gap**2 * v + 2 * v**2 / free)
 
 
 def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
@@ -211,8 +245,9 @@ def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
     Notes
     -----
     Σ_b (n_b/n)·(S_b² − Q_b)/(n_b(n_b − 1)) with S_b = Σr, Q_b = Σr², r = event − probability: unbiased for the squared error
-    of these bins whatever the probabilities in them, for independent rows; averaging within bins still hides error.  May be
-    negative.  A bin of one row says nothing and counts as 0 (``covered`` tells how many rows that leaves out).
+    of these bins whatever the probabilities in them, for independent rows (where rows go together, take `squared_error` of
+    a profile with clusters); averaging within bins still hides error.  May be negative.  A bin of one row says nothing and
+    counts as 0 (``covered`` tells how many rows that leaves out).
 
     References
     ----------

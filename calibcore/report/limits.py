@@ -1,15 +1,16 @@
-"""A gate for pipelines: is a limit on ECE, MCE or gap passed, and can these rows tell."""
+"""A gate for pipelines: is a limit on ECE, MCE or gap exceeded, and can these rows tell."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis, Settings, analyze
 from calibcore.errors import InputError
+from calibcore.inference.intervals import mean_gap
 from calibcore.measures.squared_error import squared_error
 from calibcore.plot.wording import bin_range
 from calibcore.predictions import Predictions
@@ -19,8 +20,11 @@ from calibcore.report.tables import count_text, plain, score_text, share_text
 __all__ = ["Check", "Limits", "document"]
 
 On = Literal["plugin", "debiased"]
-_ROUNDING = 1e-12  # of sums: an ECE of 0.05 must not pass 0.05 by its last digit
+_ROUNDING = 1e-12  # of sums: an ECE of 0.05 must not exceed 0.05 by its last digit
 _UNSURE = "so these rows cannot tell"
+_OTHER = {"top_label": "positive", "positive": "top_label"}
+_VIEWS = {"top_label": "confidence view", "positive": "positive view"}
+_NAMES = {"ece": "ECE", "mce": "MCE", "gap": "|gap|", "debiased": "debiased root mean square error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Check:
     Attributes
     ----------
     model, file : str
+    view : str
+        The view that was judged.
     limit : {"ece", "mce", "gap"}
     on : {"plugin", "debiased"} or None
         How ECE was judged; None for the others.
@@ -41,6 +47,7 @@ class Check:
 
     model: str
     file: str
+    view: str
     limit: str
     on: On | None
     value: float
@@ -53,15 +60,20 @@ class Check:
         return self.value <= self.max + _ROUNDING
 
     @property
+    def what(self) -> str:
+        """The statistic that was judged."""
+        return _NAMES["debiased" if self.on == "debiased" else self.limit]
+
+    @property
     def line(self) -> str:
         """The check in one line."""
-        name = {"ece": "ECE", "mce": "MCE", "gap": "|gap|"}[self.limit] if self.on != "debiased" else "debiased error"
-        sign, outcome = ("≤", "holds") if self.holds else (">", "limit passed")
+        sign, outcome = ("≤", "holds") if self.holds else (">", "exceeds the limit")
         where = " ".join(plain(part) for part in (self.file, self.model) if part)
-        return f"{where}: {name} {self._shown()} {sign} {self.max:.15g}, {outcome} ({self.evidence})"
+        return f"{where}: {self.what} {self.shown} {sign} {self.max:.15g}, {outcome} ({self.evidence})"
 
-    def _shown(self) -> str:
-        """Four decimals, more where they would stand on the wrong side of the limit."""
+    @property
+    def shown(self) -> str:
+        """The value with four decimals, more where they would stand on the wrong side of the limit."""
         texts = [score_text(self.value), *(f"{self.value:.{digits}f}" for digits in range(5, 17))]
         return next((t for t in texts if (float(t) <= self.max) == self.holds), texts[0])
 
@@ -70,6 +82,7 @@ class Check:
         return {
             "model": self.model,
             "file": self.file or None,
+            "view": self.view,
             "limit": self.limit,
             "on": self.on,
             "value": self.value,
@@ -125,8 +138,9 @@ class Limits:
 
         Notes
         -----
-        A limit is passed where the value is larger.  ``"plugin"`` judges the ECE as shown, which noise makes larger;
-        ``"debiased"`` judges √max(U, 0), the root of the unbiased squared error of the same bins.
+        A limit is exceeded where the value is larger.  ``"plugin"`` judges the ECE as shown, which noise makes larger;
+        ``"debiased"`` judges √max(U, 0), the root of the unbiased squared error of the same bins.  A binary model is judged
+        in the view of the settings; what its other view shows is part of the evidence and decides nothing.
         """
         a, profile = analyze(model, settings), model.profile(settings.view)
         found = []
@@ -137,17 +151,17 @@ class Limits:
             found.append(_check(a, "mce", self.mce, a.bins.mce, _mce(a, profile, self.mce)))
         if self.gap is not None:
             found.append(_check(a, "gap", self.gap, abs(a.gap.value), _gap(a, profile, self.gap)))
-        return found
+        return [replace(c, evidence=c.evidence + _beside(c, a, model)) for c in found]
 
 
 def document(checks: Iterable[Check], *, complete: bool = True) -> dict[str, Any]:
-    """The JSON of a check: passed where every limit holds and every file could be judged."""
+    """The JSON of a check: it holds where no limit is exceeded and every file could be judged."""
     found = list(checks)
-    return {"checks": [c.to_dict() for c in found], "passed": complete and all(c.holds for c in found)}
+    return {"checks": [c.to_dict() for c in found], "holds": complete and all(c.holds for c in found)}
 
 
 def _check(a: Analysis, limit: str, most: float, value: float, evidence: str, *, on: On | None = None) -> Check:
-    return Check(a.name, str(a.source.get("file", "")), limit, on, value, most, evidence)
+    return Check(a.name, str(a.source.get("file", "")), a.view, limit, on, value, most, evidence)
 
 
 def _ece(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
@@ -163,7 +177,7 @@ def _debiased(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
         raise InputError("Bins that share ties have no debiased error; leave out --ties share or --on debiased.")
     low, high = (math.sqrt(end) for end in error.interval(a.settings.level))
     evidence = (
-        f"{_bins(a, profile)}; {percent(a.settings.level)} interval {score_text(low)} to {score_text(high)}{_unsure(low, high, limit)}"
+        f"not an ECE; {_bins(a, profile)}; {percent(a.settings.level)} interval {score_text(low)} to {score_text(high)}{_unsure(low, high, limit)}"
     )
     alone = 1 - error.covered
     if alone > _ROUNDING:
@@ -198,6 +212,28 @@ def _unsure(low: float, high: float, limit: float) -> str:
     return f" lies on both sides of the limit, {_UNSURE}" if low <= limit < high else ""
 
 
+def _beside(check: Check, a: Analysis, model: Predictions) -> str:
+    """What the view of a binary model shows that was not asked for, and how it is judged where it exceeds the limit."""
+    other = _OTHER.get(check.view)
+    if other is None or other not in a.views:
+        return ""
+    value = _in_view(check, a, model.profile(other))
+    if value is None:
+        return ""
+    it = replace(check, view=other, value=value)
+    text = f"; {it.what} in the {_VIEWS[other]} {it.shown}"
+    return text if it.holds else f"{text}, which exceeds this limit (--view {other.replace('_', '-')} judges it)"
+
+
+def _in_view(check: Check, a: Analysis, profile: Profile) -> float | None:
+    """The value that is judged, in another view."""
+    if check.on == "debiased":
+        error = squared_error(profile, a.settings.partition(profile))
+        return None if error is None else error.root
+    bins = a.views[profile.view]
+    return {"ece": bins.ece, "mce": bins.mce}.get(check.limit, abs(mean_gap(profile, a.settings.level).value))
+
+
 def _bins(a: Analysis, profile: Profile) -> str:
     """Bins, rows and whatever is not as usual."""
     s = a.settings
@@ -206,6 +242,6 @@ def _bins(a: Analysis, profile: Profile) -> str:
 
 
 def _rows(a: Analysis, profile: Profile) -> str:
-    view = "" if a.view == "top_label" else f"{plain(a.view)} view, "
+    view = f"{_VIEWS.get(a.view, f'{plain(a.view)} view')}, " if a.view != "top_label" or a.task == "binary" else ""
     weighted = f", weighted as {profile.n_effective:,.0f}" if profile.weighted else ""
     return f"{view}n = {count_text(a.n)}{weighted}"
