@@ -26,7 +26,7 @@ from calibcore.measures.calibration_error import (
 )
 from calibcore.measures.cumulative import cumulative_difference
 from calibcore.measures.decisions import risk_coverage, threshold_panel
-from calibcore.measures.decomposition import corp_decomposition, murphy_decomposition, skill_scores
+from calibcore.measures.decomposition import corp_decomposition
 from calibcore.measures.isotonic import isotonic
 from calibcore.measures.kernel import kde_calibration_error, kernel_calibration_error
 from calibcore.measures.monotonic_sweep import ece_sweep
@@ -36,9 +36,11 @@ from calibcore.measures.multiclass import (
     thresholded_adaptive_calibration_error,
     top_label_calibration_error,
 )
+from calibcore.measures.murphy import murphy_decomposition
 from calibcore.measures.noise_floor import noise_floor
 from calibcore.measures.reconcile import reconcile
 from calibcore.measures.scores import brier_score, log_loss
+from calibcore.measures.skill import skill_scores
 from calibcore.measures.smooth import smooth_calibration_error
 from calibcore.measures.squared_error import debiased_squared_error
 from calibcore.partition import Partition

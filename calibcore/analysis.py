@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import numpy as np
-
 from calibcore.advice.patterns import Pattern, find_pattern
 from calibcore.advice.verdict import Verdict, advised, find_verdict
-from calibcore.binned import BinnedStatistics
+from calibcore.binned import BinnedStatistics, finite_or_none
 from calibcore.catalogue import Subject, plain, requested, shown
+from calibcore.checks import listing, needs, needs_all
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, ChanceSweep, chance_range, chance_sweep
 from calibcore.inference.comparison import Differences, Pairing, differences
@@ -47,7 +46,8 @@ _CHANCE_BINS = range(2, 51)  # as many as are drawn
 class Analysis:
     """Every number of one model under one `Settings`; no rows.
 
-    Attributes follow the JSON of ``measure --format json``; ``bins`` is a `BinnedStatistics`, ``gap`` an `Estimate`.
+    Attributes follow the JSON of ``measure --format json``; ``bins`` is a `BinnedStatistics`, ``gap`` a value with the ends
+    of its interval (`calibcore.inference.intervals.Estimate`).
     ``floors`` holds what each class's one-vs-rest ECE shows by chance, ``measures`` the result of each measure that is
     always shown, by its name in the JSON, and ``requested`` those that the settings ask for.
     """
@@ -82,6 +82,10 @@ class Analysis:
     source: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
     requested: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        chance = f"chance {self.chance.median:.4f} to {self.chance.p95:.4f}"
+        return f"<Analysis of {self.name!r}: n = {self.n:,}, ECE {self.ece:.4f} ({chance}), {self.pattern.name}>"
 
     @property
     def view(self) -> str:
@@ -146,6 +150,10 @@ class Comparison:
     baseline: str
     differences: tuple[Differences, ...]
     ece_differences: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        models = listing([f"{a.name!r} (ECE {a.ece:.4f})" for a in self.analyses], 4)
+        return f"<Comparison of {models}; baseline {self.baseline!r}, {'paired' if self.paired else 'not paired'}>"
 
     @property
     def paired(self) -> bool:
@@ -216,9 +224,9 @@ def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
             "lower": float(b.edges[i]),
             "upper": float(b.edges[i + 1]),
             "count": b.count[i].item(),
-            "confidence": _number(b.confidence[i]),
-            "accuracy": _number(b.accuracy[i]),
-            "gap": _number(b.gap[i]),
+            "confidence": finite_or_none(b.confidence[i]),
+            "accuracy": finite_or_none(b.accuracy[i]),
+            "gap": finite_or_none(b.gap[i]),
             "interval": _pair(wilson, i),
             "clopper_pearson": _pair(exact, i),
             "jeffreys": _pair(jeffreys, i),
@@ -228,12 +236,8 @@ def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
     ]
 
 
-def _number(x: Any) -> float | None:
-    return float(x) if np.isfinite(x) else None
-
-
 def _pair(ends: tuple[Any, Any], i: int) -> list[float] | None:
-    low, high = _number(ends[0][i]), _number(ends[1][i])
+    low, high = finite_or_none(ends[0][i]), finite_or_none(ends[1][i])
     return None if low is None or high is None else [low, high]
 
 
@@ -252,7 +256,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     Raises
     ------
     InputError
-        If the model does not have the view that the settings name.
+        If the model does not have the view that the settings name, or this is no model.
 
     Examples
     --------
@@ -261,6 +265,8 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     (0.3, 4)
     """
     settings = settings or Settings()
+    needs(source, (Predictions, Profile), "analyze")
+    needs(settings, Settings, "analyze")
     if isinstance(source, Profile):
         settings = replace(settings, view=source.view)
     profile = source if isinstance(source, Profile) else source.profile(settings.view)
@@ -371,6 +377,8 @@ def compare(models: Sequence[Predictions], settings: Settings | None = None, *, 
     (True, 0.065)
     """
     settings = settings or Settings()
+    needs_all(models, Predictions, "compare")
+    needs(settings, Settings, "compare")
     names = [m.name for m in models]
     if not models:
         raise InputError("There is nothing to compare: give at least one model.")

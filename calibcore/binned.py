@@ -25,6 +25,7 @@ __all__ = [
     "binomial_interval",
     "binomial_range",
     "checked_level",
+    "finite_or_none",
     "wilson_interval",
 ]
 
@@ -78,6 +79,10 @@ class BinnedStatistics:
     shared: bool = False
     members: Members | None = field(default=None, repr=False)
     _memo: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        bins = f"{len(self.count):,} {self.strategy} bin{'' if len(self.count) == 1 else 's'}, {self.used:,} filled"
+        return f"<BinnedStatistics: {bins}, ECE {self.ece:.4g}, MCE {self.mce:.4g}>"
 
     def __post_init__(self) -> None:
         for name in ("edges", "count", "weight", "confidence", "accuracy", "n_effective"):
@@ -224,6 +229,32 @@ class BinnedStatistics:
         with np.errstate(invalid="ignore"):
             return np.where(equal, ends[0] / rows, low), np.where(equal, ends[1] / rows, high)
 
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """As plain data: one list entry a bin, None where a bin is empty; ``interval`` is `interval` at the level.
+
+        Examples
+        --------
+        >>> import calibcore as cc
+        >>> cc.bin_statistics([1, 1, 1, 1], [0.75] * 4, n_bins=2).to_dict()["gap"]
+        [None, 0.25]
+        """
+        ends = zip(*self.interval(level), strict=True)
+        return {
+            "strategy": self.strategy,
+            "closed": self.closed,
+            "requested": self.requested,
+            "shared": self.shared,
+            "used": self.used,
+            "ece": self.ece,
+            "mce": self.mce,
+            "mce_bin": self.mce_bin,
+            "rmsce": self.rmsce,
+            **{k: getattr(self, k).tolist() for k in ("edges", "count", "weight")},
+            **{k: [finite_or_none(x) for x in getattr(self, k)] for k in ("confidence", "accuracy", "gap", "n_effective")},
+            "level": level,
+            "interval": [None if np.isnan(low) else [float(low), float(high)] for low, high in ends],
+        }
+
     def to_frame(self) -> pd.DataFrame:
         """One row per bin, as a pandas DataFrame (needs pandas)."""
         import pandas as pd
@@ -242,6 +273,11 @@ class BinnedStatistics:
                 "interval_high": high,
             }
         )
+
+
+def finite_or_none(x: Any) -> float | None:
+    """A number as plain data: None where it is undefined or infinite."""
+    return float(x) if np.isfinite(x) else None
 
 
 def bin_rows(

@@ -16,11 +16,13 @@ from calibcore.inference.periods import by_period
 from calibcore.inference.t_cal import t_cal
 from calibcore.measures.cumulative import cumulative
 from calibcore.measures.decisions import ThresholdPanel, risk_coverage, threshold_panel
-from calibcore.measures.decomposition import corp, murphy, skill
+from calibcore.measures.decomposition import corp
 from calibcore.measures.kernel import kde_error, kernel_error
 from calibcore.measures.monotonic_sweep import monotonic_sweep
 from calibcore.measures.multiclass import multiclass, top_label_error
+from calibcore.measures.murphy import murphy
 from calibcore.measures.reconcile import reconcile_predictions
+from calibcore.measures.skill import SkillScores, model_skill, skill
 from calibcore.measures.smooth import smooth_error
 from calibcore.measures.squared_error import squared_error
 from calibcore.partition import Partition, SharedTies
@@ -89,6 +91,13 @@ def _by_predicted_class(s: Subject) -> Any:
     return top_label_error(s.source, **s.settings.binning())
 
 
+def _skill(s: Subject) -> SkillScores:
+    """Of the model; of one class against the rest where that is shown, and of what a profile alone can say."""
+    if isinstance(s.source, Profile) or s.profile.view.startswith("class:"):
+        return skill(s.profile)
+    return s.source.remember("skill", lambda: model_skill(s.rows))
+
+
 def _threshold(s: Subject) -> ThresholdPanel | None:
     t = s.settings
     if t.threshold is None:
@@ -120,7 +129,7 @@ _SHOWN: dict[str, Measure] = {
     "smooth_ece": lambda s: s.once("smooth_ece", smooth_error),
     "corp": lambda s: s.once("corp", corp),
     "murphy": lambda s: murphy(s.profile, s.partition),
-    "skill": lambda s: s.once("skill", skill),
+    "skill": _skill,
     "cumulative": lambda s: s.once(f"cumulative {s.settings.seed}", lambda p: cumulative(p, seed=s.settings.seed)),
     "classical": lambda s: s.once("classical", classical),
     "top_label_by_class": _by_predicted_class,

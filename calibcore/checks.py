@@ -31,7 +31,10 @@ __all__ = [
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
 _DIGITS = {2: 3, 4: 7, 8: 15}
-_MISSING_HELP = {False: "Leave these rows out, or mend them", True: "Leave such rows out with missing='drop' (--missing drop), or mend them"}
+_MISSING_HELP = {  # of arrays, and of files
+    False: "Leave these rows out, or mend them",
+    True: "Leave such rows out with missing='drop' (--missing drop), or mend them",
+}
 _SCALE_HELP = {
     False: "Divide percent by 100; turn logits and log-probabilities into probabilities first (sigmoid or softmax; exp).",
     True: "If these are percent, logits or log-probabilities, say so with scale (--scale).",

@@ -45,12 +45,17 @@ def binary_names(y_true: Any, scores: Numbers, classes: Sequence[Any] | None, po
         return ["0", "1"]
     if keys <= {-1.0, 1.0}:
         return ["-1", "1"]
+    raise _unclear(found, scores)
+
+
+def _unclear(found: Sequence[Any], scores: Numbers) -> InputError:
+    """What to say of labels that do not tell which of them one column refers to."""
     said = f"The labels are {listing(sorted_names(found), 6)}"
     if _like_probabilities(found) and np.isin(scores, (0, 1)).all():
-        raise InputError(f"{said} and the probabilities are all 0 or 1: were the two arguments swapped? Labels come first.", value=found)
-    if len(keys) > 2:
-        raise InputError(f"{said}, and one column of P(positive) needs two classes. {_SEVERAL}", value=found)
-    raise InputError(f"{said}: say which one the probability refers to, with classes=(other, positive).", value=found)
+        return InputError(f"{said} and the probabilities are all 0 or 1: were the two arguments swapped? Labels come first.", value=found)
+    if len({name_key(d) for d in found}) > 2:
+        return InputError(f"{said}, and one column of P(positive) needs two classes. {_SEVERAL}", value=found)
+    return InputError(f"{said}: say which one the probability refers to, with classes=(other, positive).", value=found)
 
 
 def _like_probabilities(found: Sequence[Any]) -> bool:

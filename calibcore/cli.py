@@ -19,7 +19,7 @@ from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare,
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
-from calibcore.options import ADDING, BASELINE, READING, VIEWING, Option, mapping_of, settings_of
+from calibcore.options import ADDING, BASELINE, READING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.report import limits
@@ -38,7 +38,13 @@ _LIMITS = (
     Option("--max-ece", "max_ece", "0.05", "Largest ECE that holds, a fraction.", float),
     Option("--max-mce", "max_mce", "0.2", "Largest MCE that holds, a fraction.", float),
     Option("--max-gap", "max_gap", "0.02", "Largest |accuracy − mean confidence| that holds, a fraction.", float),
-    Option("--on", "on", None, "Judge --max-ece by the ECE as shown (default), or by the root mean square error without the bias of noise.", ("plugin", "debiased")),
+    Option(
+        "--on",
+        "on",
+        None,
+        "Judge --max-ece by the ECE as shown (default), or by the root mean square error without the bias of noise.",
+        ("plugin", "debiased"),
+    ),
 )
 
 
@@ -348,7 +354,7 @@ class _Run:
         lines = (*self.errors, *(f"{where}: {question_text(q)}" for where, q in self.questions))
         if output == "json" and self.code == ASKED:
             return _Answer(ASKED, _json({"questions": [{**q.to_dict(), "file": where} for where, q in self.questions]}), lines)
-        return _Answer(self.code, results(), lines)
+        return _Answer(self.code, results(), (*lines, *left_out(self.settings, output)))
 
 
 def _frozen(reference: Predictions, settings: Settings) -> tuple[float, ...]:

@@ -83,6 +83,16 @@ class Clusters:
             return self
         return self._summed(moved, self.cluster, tuple(getattr(self, f) for f in _SUMS), self.rows)
 
+    def part(self, keep: NDArray[np.bool_]) -> Clusters | None:
+        """The entries of some cells, which are numbered anew; None if there are none."""
+        kept = np.flatnonzero(keep[self.cell])
+        if not len(kept):
+            return None
+        cell, cluster = (np.cumsum(keep) - 1)[self.cell[kept]], np.unique(self.cluster[kept], return_inverse=True)[1]
+        rows = round(self.rows * len(kept) / len(self.cell))  # entries are nearly always one row each
+        weight, positive, squared, positive_squared = (getattr(self, f)[kept] for f in _SUMS)
+        return Clusters(cell, cluster, weight, positive, squared, positive_squared, rows)
+
     def __len__(self) -> int:
         return int(self.cluster[-1]) + 1
 
@@ -131,6 +141,7 @@ def cluster_codes(cluster: NDArray[Any]) -> tuple[IndexArray | None, int]:
     count = int(np.count_nonzero(missing))
     if count:
         code[missing] = code.max() + 1 + np.arange(count)
+        code = np.unique(code, return_inverse=True)[1].astype(np.intp)  # no number is left out
     return (None if np.bincount(code).max() == 1 else code), count
 
 
@@ -174,8 +185,9 @@ def dependence(clusters: Clusters, probability: FloatArray, *, opposite: NDArray
     is added (1 + 10/clusters), since dependence that is underestimated makes a calibrated model look wrong.  Where no rare event was seen
     nothing is known about dependence, and it is 1.
     """
-    p, w, hit = probability[clusters.cell], clusters.weight, clusters.positive
-    w2, hit2 = clusters.weight_squared, clusters.positive_squared
+    p, scale = probability[clusters.cell], float(clusters.weight.max())  # fourth powers of weights would leave the doubles
+    w, hit = clusters.weight / scale, clusters.positive / scale
+    w2, hit2 = clusters.weight_squared / scale**2, clusters.positive_squared / scale**2
     if opposite is not None:
         flip = opposite[clusters.cell]
         p, hit, hit2 = np.where(flip, 1 - p, p), np.where(flip, w - hit, hit), np.where(flip, w2 - hit2, hit2)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibcore.analysis import Settings
+from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io import Mapping
 from calibcore.settings import REQUESTS
 
-__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "mapping_of", "settings_of"]
+__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "left_out", "mapping_of", "settings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,12 @@ VIEWING = (
     Option("--edges-from", "edges_from", "FILE", "Take the edges that --strategy and --bins give for this file's first model."),
     Option("--closed", "closed", None, "Which edge belongs to a bin (default right).", ("right", "left")),
     Option("--ties", "ties", None, "Equal scores in equal-mass bins: kept together (default) or shared out.", ("together", "share")),
-    Option("--view", "view", "top-label|positive|class:NAME", "What is judged (default top-label)."),
+    Option(
+        "--view",
+        "view",
+        "top-label|positive|class:NAME",
+        "Confidence in the predicted class (top-label, default), P(positive), or P(one class).",
+    ),
     Option("--level", "level", "0.95", "Confidence level of intervals, a fraction.", float),
     Option("--seed", "seed", "N", "Seed of the chance range (default 0).", int),
 )
@@ -95,6 +101,14 @@ def settings_of(given: dict[str, Any]) -> Settings:
     if edges is not None and (source is not None or {"n_bins", "strategy"} & set(fields)):
         raise InputError("--edges says what the bins are; leave out --edges-from, --bins and --strategy.")
     return Settings(**fields, edges=None if edges is None else _edges(edges))
+
+
+def left_out(settings: Settings | None, output: str) -> tuple[str, ...]:
+    """A line about what was asked for and has no place in a CSV of one row a model; none where nothing is left out."""
+    if settings is None or output != "csv":
+        return ()
+    asked = (*settings.on_request, *(("threshold",) if settings.threshold is not None else ()))
+    return (f"The CSV holds the main figures, one row a model; for {listing(list(asked), 20)} take --format json.",) if asked else ()
 
 
 def _list(text: str) -> tuple[str, ...]:

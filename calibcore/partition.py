@@ -55,6 +55,9 @@ class Partition:
     strategy: Strategy = "custom"
     requested: int = field(default=0)
 
+    def __repr__(self) -> str:
+        return f"<Partition: {self.n_bins:,} {self.strategy} bin{'' if self.n_bins == 1 else 's'}, closed on the {self.closed}>"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", _checked_edges(self.edges))
         checked_options(closed=self.closed)
@@ -104,6 +107,9 @@ class Partition:
         with weights, the smallest value whose cumulative weight reaches (k/M)·W.  Without ties every bin holds exactly
         ⌊n/M⌋ or ⌈n/M⌉ rows.  The answer is the same for every order of the rows.
         """
+        if not hasattr(type(profile), "weight_upto"):
+            got = type(profile).__name__
+            raise InputError(f"Partition.equal_mass takes a Profile, such as model.profile('positive'); got {got}.", value=profile)
         m = checked_bins(n_bins)
         checked_options(ties=ties)
         ranks, cells = _quantile_cells(profile.weight_upto, m)
@@ -167,6 +173,9 @@ class SharedTies:
     positions: FloatArray
     closed: Closed = "right"
     strategy: Strategy = "equal_mass"
+
+    def __repr__(self) -> str:
+        return f"<SharedTies: {self.n_bins:,} equal_mass bins>"
 
     @property
     def n_bins(self) -> int:

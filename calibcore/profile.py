@@ -245,6 +245,17 @@ class Profile:
         """Mean confidence; in the positive and class views the mean probability."""
         return total(self.cell_sums("confidence")) / self.weight_sum
 
+    def part(self, keep: NDArray[np.bool_]) -> Profile:
+        """The profile of some cells, ``keep`` of shape (cells,); of the totals only the number of rows stays true."""
+        cells = {f: getattr(self, f)[keep] for f in ("value", *_SUMS)}
+        beside: dict[str, Any] = {"clusters": None if self.clusters is None else self.clusters.part(keep)}
+        if self.strata is not None:
+            kept = np.flatnonzero(keep[self.strata[0]])
+            cell, weight, squared = (a[kept] for a in self.strata)
+            beside["strata"] = ((np.cumsum(keep) - 1)[cell], weight, squared)
+        fields = cells if self.weighted else _unweighted(cells)
+        return replace(self, **fields, **beside, totals=Totals(int(cells["count"].sum())), _memo={})
+
     def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
         """Statistics of each bin of a partition; costs O(bins · log cells)."""
         needs(partition, (Partition, SharedTies), "Profile.bin")

@@ -56,7 +56,8 @@ class Settings:
     cost_error, cost_review : float, optional
         What an error among the rows acted on costs, and the review of a row that is not acted on.
     on_request : tuple of str
-        Statistics that are costly, or meant to reproduce a paper, and so only computed when asked for: see `REQUESTS`.
+        Statistics that are costly, or meant to reproduce a paper, and so only computed when asked for: see
+        `calibcore.settings.REQUESTS`.
 
     Raises
     ------
@@ -129,7 +130,7 @@ class Settings:
         return make_partition(profile, **self.binning())
 
     def binning(self) -> dict[str, Any]:
-        """The arguments of `make_partition`."""
+        """The arguments of `calibcore.measures.calibration_error.make_partition`."""
         strategy = "equal_width" if self.strategy == "custom" else self.strategy
         return {"n_bins": self.n_bins, "strategy": strategy, "closed": self.closed, "ties": self.ties, "edges": self.edges}
 

@@ -14,7 +14,7 @@ from dashboard.session import File
 
 __all__ = ["sidebar"]
 
-_LIMITS = "CSV, TSV, Parquet or JSON Lines. Up to 200 MB read comfortably; larger files are better as Parquet."
+_LIMITS = "CSV, TSV, zip, Parquet or JSON Lines. Up to 200 MB read comfortably; larger files are better as Parquet."
 _PRIVACY = (
     "Files are held in this server's memory for your session and dropped when it ends; while a large file uploads, the server may use an "
     "unnamed temporary file. Nothing is logged or kept, and no usage statistics are sent."

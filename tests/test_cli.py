@@ -192,6 +192,20 @@ def test_compare_shows_the_baseline_first_and_the_differences(run):
     assert float(second["ece_difference"]) == pytest.approx(float(second["ece"]) - float(first["ece"]))
 
 
+def test_differences_of_models_that_share_some_rows_are_in_the_csv(run, file):
+    # The rows with the ids 1 to 3 are in both files.  Squares of 1 − p: 0.01, 0.04, 0.16 and 0.04, 0.09, 0.16; mean difference 0.08/3.
+    one = file("id,y_true,y_prob\n0,0,0.5\n1,1,0.9\n2,0,0.2\n3,1,0.6\n", "one.csv")
+    two = file("id,y_true,y_prob\n1,1,0.8\n2,0,0.3\n3,1,0.6\n4,0,0.4\n5,1,0.6\n", "two.csv")
+    code, out, err = run("compare", one, two, "--format", "csv")
+    assert (code, err) == (0, "")
+    first, second = csv.DictReader(io.StringIO(out))
+    assert (first["n"], second["n"], second["paired"], second["n_common"]) == ("4", "5", "true", "3")
+    assert float(second["brier_difference"]) == pytest.approx(0.08 / 3)
+    # gaps of 1, 2 and 3: 0.1, 0.2, 0.4 and 0.2, 0.3, 0.4
+    assert float(second["gap_difference"]) == pytest.approx(0.2 / 3)
+    assert all(second[f"{name}_difference_{end}"] for name in ("log_loss", "brier", "gap") for end in ("low", "high"))
+
+
 def test_compare_needs_two_models_that_can_be_read(run, twenty, file):
     assert refused(run("compare", twenty), "at least two models", "twenty.csv")
     assert refused(run("compare", twenty, ASSETS / "steady-v1.csv", "--baseline", "x"), "'x'", "twenty, steady-v1")
@@ -427,7 +441,9 @@ def test_sample(run, tmp_path):
     assert (code, out) == (0, "")
     assert target.read_bytes() == (ASSETS / "steady-v1.csv").read_bytes()
     assert refused(run("sample", "foo", "-o", target), "foo", *names)
-    assert refused(run("sample", "steady-v1"), "-o")
+    assert refused(run("sample", "foo"), "no sample called 'foo'", *names)
+    assert refused(run("sample"), "-o")
+    assert refused(run("sample", "timid-v4"), "calibcore sample timid-v4 -o timid-v4.csv")
     assert refused(run("sample", "steady-v1", "-o", tmp_path), str(tmp_path))
 
 
@@ -536,6 +552,14 @@ def test_groups_periods_and_the_like_are_in_the_json(run, visits):
     assert [p["name"] for p in found["on_request"]["periods"]["periods"]] == ["2024-01-15", "2024-02-15"]
     assert found["threshold"]["threshold"] == 0.8
     assert any("80 clusters" in note for note in found["notes"])
+
+
+def test_a_csv_says_what_it_leaves_out(run, visits):
+    known = ("measure", visits, "--label", "flu", "--prob", "prob_flu", "--format", "csv")
+    code, out, err = run(*known, "--group", "site", "--threshold", "0.8")
+    assert (code, len(out.splitlines())) == (0, 2)
+    assert err == "The CSV holds the main figures, one row a model; for groups and threshold take --format json.\n"
+    assert run(*known)[2] == ""
 
 
 def test_labels_of_the_same_rows_are_judged_together(run, visits):

@@ -1,7 +1,8 @@
 """Every statistic once more, from its definition, in exact fractions and plain loops over rows."""
 
 import math
-from fractions import Fraction as F
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from calibcore.inference.intervals import mean_gap
 from calibcore.inference.t_cal import t_cal
 from calibcore.measures.cumulative import cumulative
 from calibcore.measures.decisions import risk_coverage, threshold_panel
-from calibcore.measures.decomposition import corp, murphy, skill
+from calibcore.measures.decomposition import corp
 from calibcore.measures.kernel import kde_error, kernel_error
 from calibcore.measures.monotonic_sweep import monotonic_sweep
 from calibcore.measures.multiclass import multiclass, top_label_error
+from calibcore.measures.murphy import murphy
+from calibcore.measures.skill import skill
 from calibcore.measures.smooth import smoothed_error
 from calibcore.measures.squared_error import squared_error
 from calibcore.partition import Partition
@@ -32,7 +35,7 @@ def samples(draw, *, weighted=True):
     """(p, y, w) of rows: probabilities k/20, also 0 and 1, whole weights from 1 to 4 or none."""
     rows = draw(st.lists(st.tuples(st.integers(0, 20), st.booleans(), st.integers(1, 4)), min_size=1, max_size=25))
     with_weights = weighted and draw(st.booleans())
-    return [F(k, 20) for k, _, _ in rows], [int(y) for _, y, _ in rows], [w if with_weights else 1 for _, _, w in rows], with_weights
+    return [Fraction(k, 20) for k, _, _ in rows], [int(y) for _, y, _ in rows], [w if with_weights else 1 for _, _, w in rows], with_weights
 
 
 def profile_of(sample):
@@ -45,7 +48,7 @@ def close(found, wanted, tolerance=EXACT):
 
 
 def mean(values, w):
-    return sum(v * k for v, k in zip(values, w, strict=True)) / F(sum(w))
+    return sum(v * k for v, k in zip(values, w, strict=True)) / Fraction(sum(w))
 
 
 def pooled(p, y, w):
@@ -53,7 +56,7 @@ def pooled(p, y, w):
     blocks = []
     for v in sorted(set(p)):
         rows = [i for i in range(len(p)) if p[i] == v]
-        blocks.append([F(sum(w[i] for i in rows)), F(sum(w[i] * y[i] for i in rows)), [v]])
+        blocks.append([Fraction(sum(w[i] for i in rows)), Fraction(sum(w[i] * y[i] for i in rows)), [v]])
         while len(blocks) > 1 and blocks[-2][1] * blocks[-1][0] >= blocks[-1][1] * blocks[-2][0]:
             weight, events, values = blocks.pop()
             blocks[-1] = [blocks[-1][0] + weight, blocks[-1][1] + events, blocks[-1][2] + values]
@@ -116,11 +119,11 @@ def test_murphy_from_the_rows_of_each_bin(sample, m, closed):
 @given(samples(), st.sampled_from(BINS))
 def test_the_unbiased_squared_error_is_the_mean_over_pairs_of_rows(sample, m):
     p, y, w, _ = sample
-    edges, value, plug_in = ref.equal_width(m), F(0), F(0)
+    edges, value, plug_in = ref.equal_width(m), Fraction(0), Fraction(0)
     for b in range(m):
         rows = [(k, e - a) for a, e, k in zip(p, y, w, strict=True) if ref.bin_of(a, edges) == b]
         pairs = [(k * j, k * r * j * s) for x, (k, r) in enumerate(rows) for z, (j, s) in enumerate(rows) if x != z]
-        share = F(sum(k for k, _ in rows), sum(w))
+        share = Fraction(sum(k for k, _ in rows), sum(w))
         if rows:
             plug_in += share * (sum(k * r for k, r in rows) / sum(k for k, _ in rows)) ** 2
         if pairs:
@@ -134,13 +137,13 @@ def test_the_unbiased_squared_error_is_the_mean_over_pairs_of_rows(sample, m):
 def test_cumulative_differences_from_every_run_of_scores(sample):
     p, y, w, _ = sample
     scores, whole = sorted(set(p)), sum(w)
-    step = {v: sum(k * (e - a) for a, e, k in zip(p, y, w, strict=True) if a == v) / F(whole) for v in scores}
+    step = {v: sum(k * (e - a) for a, e, k in zip(p, y, w, strict=True) if a == v) / Fraction(whole) for v in scores}
     runs = [sum(step[v] for v in scores[i:j]) for i in range(len(scores)) for j in range(i + 1, len(scores) + 1)]
     heads = [sum(step[v] for v in scores[:j]) for j in range(1, len(scores) + 1)]
     found = cumulative(profile_of(sample))
     close(found.range, max(abs(r) for r in runs))
     close(found.mad, max(abs(h) for h in heads))
-    close(found.sigma**2, sum(k * k * a * (1 - a) for a, k in zip(p, w, strict=True)) / F(whole**2))
+    close(found.sigma**2, sum(k * k * a * (1 - a) for a, k in zip(p, w, strict=True)) / Fraction(whole**2))
     if found.sign:
         inside = sum(step[v] for v in scores if found.interval[0] <= float(v) <= found.interval[1])
         close(abs(float(inside)), found.range)
@@ -152,8 +155,8 @@ def test_the_threshold_panel_counts_rows(sample, k, closed, view):
     p, y, w, weighted = sample
     model = cc.Predictions.from_arrays(y, ref.floats(p), sample_weight=w if weighted else None)
     if view == "top_label":
-        p, y = [max(a, 1 - a) for a in p], [int((a > F(1, 2)) == e) for a, e in zip(p, y, strict=True)]
-    t = F(k, 20)
+        p, y = [max(a, 1 - a) for a in p], [int((a > Fraction(1, 2)) == e) for a, e in zip(p, y, strict=True)]
+    t = Fraction(k, 20)
     acted = [a > t if closed == "right" else a >= t for a in p]
     found = threshold_panel(model.profile(view), float(t), closed=closed, cost_error=5, cost_review=2)
     for side, here in ((found.acted, True), (found.below, False)):
@@ -163,7 +166,7 @@ def test_the_threshold_panel_counts_rows(sample, k, closed, view):
         assert side.count == len(rows)
         close(side.errors_expected, sum(w[i] * (p[i] if missed else 1 - p[i]) for i in rows))
         close(side.errors_found, sum(w[i] * (y[i] if missed else 1 - y[i]) for i in rows))
-        close(side.n_effective, F(sum(w[i] for i in rows) ** 2, max(1, sum(w[i] ** 2 for i in rows))))
+        close(side.n_effective, Fraction(sum(w[i] for i in rows) ** 2, max(1, sum(w[i] ** 2 for i in rows))))
     wrong = sum(w[i] * (1 - y[i]) for i in range(len(p)) if acted[i])
     close(found.cost.found, 5 * wrong + 2 * sum(w[i] for i in range(len(p)) if not acted[i]))
 
@@ -175,11 +178,13 @@ def test_risk_and_coverage_from_the_largest_score_down(sample):
     for v in sorted(set(p), reverse=True):
         rows = [i for i in range(len(p)) if p[i] >= v]
         weight = sum(w[i] for i in rows)
-        points.append((F(weight, whole), F(sum(w[i] * (1 - y[i]) for i in rows), weight), sum(w[i] * (1 - p[i]) for i in rows) / weight))
+        points.append(
+            (Fraction(weight, whole), Fraction(sum(w[i] * (1 - y[i]) for i in rows), weight), sum(w[i] * (1 - p[i]) for i in rows) / weight)
+        )
     found = risk_coverage(profile_of(sample))
     for name, wanted in zip(("coverage", "risk", "expected_risk"), zip(*points, strict=True), strict=True):
         assert getattr(found, name).tolist() == pytest.approx(ref.floats(wanted), abs=EXACT)
-    area, before = F(0), (F(0), points[0][1])
+    area, before = Fraction(0), (Fraction(0), points[0][1])
     for c, r, _ in points:
         area, before = area + (c - before[0]) * (r + before[1]) / 2, (c, r)
     close(found.area, area)
@@ -190,7 +195,7 @@ def several(draw, least=3):
     """(matrix, labels, weights): rows of K whole numbers, divided by their sum."""
     k = draw(st.integers(least, 5))
     row = st.lists(st.integers(0, 6), min_size=k, max_size=k).filter(any)
-    matrix = [[F(a, sum(r)) for a in r] for r in draw(st.lists(row, min_size=1, max_size=15))]
+    matrix = [[Fraction(a, sum(r)) for a in r] for r in draw(st.lists(row, min_size=1, max_size=15))]
     labels = draw(st.lists(st.integers(0, k - 1), min_size=len(matrix), max_size=len(matrix)))
     return matrix, labels, draw(st.lists(st.integers(1, 3), min_size=len(matrix), max_size=len(matrix)))
 
@@ -205,12 +210,12 @@ def test_top_label_error_is_the_mean_over_predicted_classes(rows, m):
     matrix, labels, w = rows
     confidence, predicted = [max(r) for r in matrix], [r.index(max(r)) for r in matrix]
     right = [int(a == b) for a, b in zip(predicted, labels, strict=True)]
-    edges, whole, wanted = ref.equal_width(m), sum(w), F(0)
+    edges, whole, wanted = ref.equal_width(m), sum(w), Fraction(0)
     for c in set(predicted):
         of = [i for i in range(len(w)) if predicted[i] == c]
         parts = ([x[i] for i in of] for x in (confidence, right, w))
         p, y, k = parts
-        wanted += F(sum(k), whole) * ref.ece(ref.sums(p, y, edges, weights=k))
+        wanted += Fraction(sum(k), whole) * ref.ece(ref.sums(p, y, edges, weights=k))
     found = top_label_error(model_of(rows), n_bins=m)
     close(found.value, wanted, 1e-12)
     close(found.confidence_ece, ref.ece(ref.sums(confidence, right, edges, weights=w)), 1e-12)
@@ -219,12 +224,12 @@ def test_top_label_error_is_the_mean_over_predicted_classes(rows, m):
 @given(several(), st.sampled_from([1, 2]))
 def test_static_and_adaptive_errors_are_means_over_classes(rows, m):
     matrix, labels, w = rows
-    k, sce, ace, tace = len(matrix[0]), F(0), F(0), F(0)
+    k, sce, ace, tace = len(matrix[0]), Fraction(0), Fraction(0), Fraction(0)
     for c in range(k):
         p, y = [r[c] for r in matrix], [int(a == c) for a in labels]
         sce += ref.ece(ref.sums(p, y, ref.equal_width(m), weights=w)) / k
         ace += _adaptive(p, y, w, m) / k
-        upper = [i for i in range(len(p)) if p[i] > F(1, 4)]
+        upper = [i for i in range(len(p)) if p[i] > Fraction(1, 4)]
         tace += _adaptive(*([x[i] for i in upper] for x in (p, y, w)), m) / k if upper else 0
     found = multiclass(model_of(rows), n_bins=m, threshold=0.25)
     close(found.sce, sce, 1e-12)
@@ -239,7 +244,7 @@ def _adaptive(p, y, w, m):
         end = min(v for v in p if sum(b for a, b in zip(p, w, strict=True) if a <= v) * m >= k * whole)
         if not ends or end > ends[-1]:
             ends.append(end)
-    found, low = [], F(-1)
+    found, low = [], Fraction(-1)
     for high in ends:
         rows = [i for i in range(len(p)) if low < p[i] <= high]
         found.append(abs(sum(w[i] * (y[i] - p[i]) for i in rows)) / sum(w[i] for i in rows))
@@ -256,7 +261,7 @@ def test_the_sweep_ends_before_the_first_fall(sample):
             break
         rows = [r for r in ref.sums(p, y, _mass(p, m)) if r[0]]
         rates = [sy / n for n, _, sy in rows]
-        if any(b < a for a, b in zip(rates, rates[1:], strict=False)):
+        if any(b < a for a, b in pairwise(rates)):
             break
         best = m
     else:
@@ -287,7 +292,7 @@ def test_kernel_error_over_all_pairs_of_rows(sample):
         close(found.unbiased, other / (whole**2 - squares), 1e-11)
 
 
-@given(samples(weighted=False).filter(lambda s: len(s[0]) > 1 and not {F(0), F(1)} & set(s[0])))
+@given(samples(weighted=False).filter(lambda s: len(s[0]) > 1 and not {Fraction(0), Fraction(1)} & set(s[0])))
 def test_kernel_density_error_row_by_row(sample):
     p, y, _, _ = sample
     h, total = 0.2, 0.0
@@ -320,7 +325,7 @@ def test_ratio_gap_and_spiegelhalter_from_the_rows(sample):
     expected = sum(k * a for a, k in zip(p, w, strict=True))
     if expected:
         close(calibration_ratio(profile).value, sum(k * e for e, k in zip(y, w, strict=True)) / expected, 1e-12)
-    close(mean_gap(profile).value, sum(k * (e - a) for a, e, k in zip(p, y, w, strict=True)) / F(whole))
+    close(mean_gap(profile).value, sum(k * (e - a) for a, e, k in zip(p, y, w, strict=True)) / Fraction(whole))
     score = sum(k * (e - a) * (1 - 2 * a) for a, e, k in zip(p, y, w, strict=True))
     variance = sum(k * k * (1 - 2 * a) ** 2 * a * (1 - a) for a, k in zip(p, w, strict=True))
     if variance:
@@ -343,7 +348,7 @@ def test_the_statistics_of_t_cal_from_pairs_of_rows(sample):
     p, y, _, _ = sample
     found = t_cal(profile_of(sample), draws=100)
     for m, statistic in zip(found.n_bins[:4], found.statistic, strict=False):
-        wanted = F(0)
+        wanted = Fraction(0)
         for b in range(m):
             r = [e - a for a, e in zip(p, y, strict=True) if ref.bin_of(a, ref.equal_width(m)) == b]
             wanted += sum(r[i] * r[j] for i in range(len(r)) for j in range(len(r)) if i != j) / max(1, len(r))
@@ -375,9 +380,11 @@ def test_the_change_between_periods_by_weighted_least_squares():
     right = [1] * 20 + [0] * 20 + [1] * 24 + [0] * 16 + [1] * 30 + [0] * 10
     model = cc.Predictions.from_top_label([0.5] * 120, right, time=[2001] * 40 + [2002] * 40 + [2003] * 40)
     found = cc.by_period(model, minimum=20)
-    g, v = [F(0), F(1, 10), F(1, 4)], F(37, 60) * F(23, 60) / 40
-    spread = sum(F(a, 40) * F(40 - a, 40) for a in (20, 24, 30)) / 3 / (F(37, 60) * F(23, 60)) * F(120, 117)
-    v *= max(F(1), spread)
-    close(found.change.statistic, sum((x - F(7, 60)) ** 2 for x in g) / v, 1e-10)
-    close(found.change.slope, F(1, 8), 1e-12)
+    g, v = [Fraction(0), Fraction(1, 10), Fraction(1, 4)], Fraction(37, 60) * Fraction(23, 60) / 40
+    spread = (
+        sum(Fraction(a, 40) * Fraction(40 - a, 40) for a in (20, 24, 30)) / 3 / (Fraction(37, 60) * Fraction(23, 60)) * Fraction(120, 117)
+    )
+    v *= max(Fraction(1), spread)
+    close(found.change.statistic, sum((x - Fraction(7, 60)) ** 2 for x in g) / v, 1e-10)
+    close(found.change.slope, Fraction(1, 8), 1e-12)
     close(found.change.standard_error, math.sqrt(v / 2), 1e-10)

@@ -215,11 +215,11 @@ def test_frames_as_matrices():
 @pytest.mark.parametrize(
     ("y", "p", "message"),
     [
-        ([0, 1, 1], [0.1, 1.2, 0.3], r"Row 2: probabilities outside \[0, 1\] \(1.2\).*scale"),
+        ([0, 1, 1], [0.1, 1.2, 0.3], r"Row 2: probabilities outside \[0, 1\] \(1.2\).*Divide percent by 100"),
         ([0, 1, 1], [-0.1, 1.2, 0.3], r"Rows 1 and 2: probabilities outside \[0, 1\] \(-0.1, 1.2\)"),
         ([0, 1, 1, 1, 1], [5, 4, 3, 2, 60], r"Rows 1, 2, 3 and 2 more"),
         ([0, 1], [0.1, np.inf], r"Row 2: probabilities outside"),
-        ([0, 1, 1], [0.1, np.nan, 0.3], r"1 of 3 probabilities missing \(row 2\).*--missing drop"),
+        ([0, 1, 1], [0.1, np.nan, 0.3], r"1 of 3 probabilities missing \(row 2\).*Leave these rows out"),
         ([0, 1, 1], [np.nan, np.nan, 0.3], r"2 of 3 probabilities missing \(rows 1 and 2\)"),
         ([0, 1], [0.1, None], r"1 of 2 probabilities missing \(row 2\)"),
         ([0, 1], ["0.1", "x"], "Probabilities must be numbers; got 'x'"),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.advice.calibrators import METHODS, Parameters, Sample, fit_notes, method_named, probability_matrix
-from calibcore.checks import checked_probabilities, checked_row_sums, complement, listing, name_key, name_text, rows_text
+from calibcore.checks import checked_probabilities, checked_row_sums, complement, listing, name_key, name_text, needs, rows_text
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
 from calibcore.profile import CLIP, Task
@@ -94,6 +94,9 @@ class Calibrator:
     version: str = __version__
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Calibrator: {METHODS[self.method].title} for {listing(self.classes or ('confidences',), 4)}, n = {self.n:,}>"
+
     def __post_init__(self) -> None:
         for array in self.parameters.values():
             array.flags.writeable = False
@@ -116,6 +119,7 @@ class Calibrator:
             If the method does not map this many classes, or no finite map fits best (a class without rows, scores that
             separate the outcomes).
         """
+        needs(predictions, Predictions, "Calibrator.fit")
         sample = Sample.of(predictions)
         kind = method_named(method, sample.matrix.shape[1])
         parameters = kind.fit(sample, None)
@@ -194,6 +198,7 @@ class Calibrator:
         InputError
             If task or classes are others.
         """
+        needs(predictions, Predictions, "Calibrator.apply_to")
         self._check(predictions)
         matrix = probability_matrix(predictions)
         title = METHODS[self.method].title

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,9 +66,9 @@ def fold_of(predictions: Predictions, *, folds: int = 5, seed: int = 0) -> Index
     Notes
     -----
     Stratified by label (of confidences alone: by right and wrong): the folds' counts of a class differ by at most 1.
-    With clusters, all rows of one are in the same fold; clusters are then dealt out by their most frequent label,
-    large ones first.  Rows are first put in an order that depends on their content, so the folds do not depend on the
-    order of the file.
+    With clusters, all rows of one are in the same fold; a row without a cluster is one of its own.  Clusters are dealt
+    out by their most frequent label, large ones first.  Rows (and rows without a cluster) are first put in an order that
+    depends on their content, so the folds do not depend on the order of the file.
     """
     if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or not 2 <= folds <= _MOST_FOLDS:
         raise InputError(f"The number of folds must be a whole number from 2 to {_MOST_FOLDS}, got {folds!r}.", value=folds)
@@ -77,8 +76,8 @@ def fold_of(predictions: Predictions, *, folds: int = 5, seed: int = 0) -> Index
         raise InputError(f"The seed must be a whole number from 0 up, got {seed!r}.", value=seed)
     label = Sample.of(predictions).label
     rng = np.random.default_rng(seed)
-    if predictions.cluster is not None:
-        return _clustered(predictions.cluster, label, folds, rng)
+    if predictions.cluster_code is not None:
+        return _clustered(_stable_codes(predictions, predictions.cluster_code), label, folds, rng)
     if predictions.n < folds:
         raise InputError(f"{folds} folds need at least {folds} rows; {predictions.name} has {rows_text(predictions.n)}.")
     shuffled = _by_content(predictions)[rng.permutation(predictions.n)]
@@ -99,8 +98,16 @@ def _by_content(predictions: Predictions) -> IndexArray:
     return np.argsort(key, kind="stable") if predictions.weight is None else np.lexsort((predictions.weight, key))
 
 
-def _clustered(cluster: NDArray[Any], label: IndexArray, folds: int, rng: np.random.Generator) -> IndexArray:
-    _, code = np.unique(cluster.astype(str) if cluster.dtype == object else cluster, return_inverse=True)
+def _stable_codes(predictions: Predictions, code: IndexArray) -> IndexArray:
+    """The numbers of the clusters; rows without one, which have the last numbers, in an order that depends on their content."""
+    first = int(code.max()) + 1 - predictions.clusters_and_alone()[1]
+    content = _by_content(predictions)
+    code = code.copy()
+    code[content[code[content] >= first]] = np.arange(first, int(code.max()) + 1)
+    return code
+
+
+def _clustered(code: IndexArray, label: IndexArray, folds: int, rng: np.random.Generator) -> IndexArray:
     size = np.bincount(code)
     if len(size) < folds:
         raise InputError(f"{folds} folds need at least {folds} clusters, since a cluster stays whole; there are {len(size)}.")

@@ -7,18 +7,16 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.cross_fitting import CrossFit
+from calibcore.inference.comparison import mean_and_error, t_estimate
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
-from calibcore.summation import total
 
-__all__ = ["Parameter", "cluster_codes", "differences", "parameter_ranges", "plain_parameters"]
+__all__ = ["Parameter", "differences", "mean_difference", "parameter_ranges", "plain_parameters"]
 
 FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +53,19 @@ def differences(
     Notes
     -----
     Mean of the row differences d ± t·se: se² = Σw²(d − d̄)²/(Σw)² · n_eff/(n_eff − 1), with n_eff − 1 degrees of
-    freedom; with G clusters of sums u = Σw(d − d̄), se² = Σu²/(Σw)² · G/(G − 1), with G − 1.  Where a log loss was
-    raised from infinity, before or after, its difference has no interval.
+    freedom, as between two models (`calibcore.inference.comparison`).  With clusters their sums Σw(d − d̄) take the place
+    of the rows, and n_eff = (Σw)²/Σ_c W_c²; a row without a cluster is one of its own.  Where a log loss was raised from
+    infinity, before or after, its difference has no interval.
     """
     one, two = before.row_scores(), after.row_scores()
     gaps = [event - value.astype(np.float64) for value, event in (p.rows(view) for p in (before, after))]
-    brier, log_loss, gap = (_paired(b - a, before, level) for a, b in ((one[0], two[0]), (one[1], two[1]), (gaps[0], gaps[1])))
+    pairs = ((one[0], two[0]), (one[1], two[1]), (gaps[0], gaps[1]))
+    brier, log_loss, gap = (t_estimate(*mean_difference(b - a, before), level) for a, b in pairs)
     if before.profile().totals.clipped or after.profile().totals.clipped:
         log_loss = Estimate(log_loss.value)
     return log_loss, brier, gap
 
 
-def _paired(difference: FloatArray, predictions: Predictions, level: float) -> Estimate:
-    weight = np.ones(predictions.n) if predictions.weight is None else predictions.weight
-    share = weight / total(weight)
-    mean = total(share * difference)
-    parts: FloatArray = share * (difference - mean)
-    units = 1 / total(share**2)
-    if predictions.cluster is not None:
-        parts = np.bincount(cluster_codes(predictions), weights=parts).astype(np.float64)
-        units = float(len(parts))
-    if units <= 1 + 1e-9:
-        return Estimate(mean)
-    half = float(special.stdtrit(units - 1, (1 + level) / 2)) * np.sqrt(total(parts**2) * units / (units - 1))
-    return Estimate(mean, float(mean - half), float(mean + half))
-
-
-def cluster_codes(predictions: Predictions) -> IndexArray:
-    """Which cluster each row is in, 0 … G − 1, shape (n,)."""
-    cluster = np.asarray(predictions.cluster)
-    return predictions.remember(
-        "cluster codes", lambda: np.unique(cluster.astype(str) if cluster.dtype == object else cluster, return_inverse=True)[1]
-    )
+def mean_difference(difference: FloatArray, predictions: Predictions) -> tuple[float, float, float]:
+    """Mean of row differences of a model, its standard error and degrees of freedom, by its weights and clusters."""
+    return mean_and_error(difference, predictions.weight, predictions.cluster_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from calibcore.inference.intervals import Estimate, mean_gap, poisson_lower
 from calibcore.inference.logit_fit import Logits, newton
 from calibcore.inference.significance import Detection, DiagnosticBins
-from calibcore.profile import Profile, Totals
+from calibcore.profile import Profile
 
 __all__ = [
     "MIN_ROWS",
@@ -203,18 +203,12 @@ def rows_needed(bins: DiagnosticBins) -> int | None:
     return int(float(f"{int(bins.count.sum()) * share**2:.1e}"))
 
 
-def _part(profile: Profile, keep: Any) -> Profile:
-    fields = ("value", "count", "weight", "positive", "weight_squared", "positive_squared")
-    cells = {f: getattr(profile, f)[keep] for f in fields}
-    return replace(profile, **cells, totals=Totals(int(profile.count[keep].sum())), _memo={})
-
-
 def _extreme(facts: _Facts) -> Pattern | None:
     keep = facts.top.value >= facts.top.value.dtype.type(0.95)
     share = float(np.asarray(facts.top.weight)[keep].sum()) / facts.top.weight_sum
     if share < _SHARE:
         return None
-    high = _part(facts.top, keep)
+    high = facts.top.part(keep)
     gap = mean_gap(high)
     expected, wrong = 1 - high.mean_confidence, 1 - high.accuracy
     n_eff = high.n_effective

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.calibrators import METHODS, Sample, method_named
 from calibcore.advice.cross_fitting import CrossFit, cross_fit, fold_of
-from calibcore.advice.held_out import Parameter, cluster_codes, differences, parameter_ranges, plain_parameters
+from calibcore.advice.held_out import Parameter, differences, mean_difference, parameter_ranges, plain_parameters
 from calibcore.advice.refining import Refinement, Split, refinement
 from calibcore.binned import checked_level
 from calibcore.checks import rows_text
@@ -24,6 +24,7 @@ from calibcore.predictions import Predictions
 
 __all__ = ["Parameter", "Refinement", "Remedies", "Remedy", "Scores", "Split", "confidence_only", "refinement", "remedies"]
 
+FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 Status = Literal["helps", "does_not_help", "makes_it_worse", "not_tried"]
 
@@ -32,6 +33,7 @@ _MANY_CLASSES = 100
 _ROUNDING = 1e-12
 _TWO = ("temperature", "intercept", "platt", "beta", "isotonic", "venn_abers")
 _MORE = ("temperature", "intercept", "vector")
+_SIMPLEST = ("identity", "intercept", "temperature", "platt", "beta", "vector", "histogram", "isotonic", "venn_abers")  # by fitted numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,8 @@ class Remedies:
     tried : tuple of Remedy
         In the order asked for; those that could not be fitted are there too.
     notes : tuple of str
+    chosen : str or None
+        Method of ``best``.
     """
 
     model: str
@@ -138,18 +142,31 @@ class Remedies:
     before: Scores
     tried: tuple[Remedy, ...]
     notes: tuple[str, ...] = ()
+    chosen: str | None = None
 
     @property
     def best(self) -> Remedy | None:
-        """Of those that help, the one of lowest held-out log loss; None if none helps."""
-        helping = [(r.after.log_loss, i) for i, r in enumerate(self.tried) if r.status == "helps" and r.after is not None]
-        return self.tried[min(helping)[1]] if helping else None
+        """The simplest of those that help about as much as the one that helps most; None if none helps.
+
+        Notes
+        -----
+        The one-standard-error rule: of the maps that help, the one with the fewest fitted numbers whose held-out log loss
+        exceeds the lowest by no more than one standard error of the paired difference between the two (by cluster, where
+        rows are in clusters).  A map that gives what happened a probability of 0 in more rows than another counts as higher.
+        The order is intercept, temperature, Platt, beta, vector, histogram, isotonic, Venn-Abers.
+
+        References
+        ----------
+        Breiman, Friedman, Olshen & Stone (1984), doi:10.1201/9781315139470.
+        """
+        return None if self.chosen is None else self[self.chosen]
 
     @property
     def answer(self) -> str:
-        """In one sentence."""
+        """In one sentence; of the best, and that no other is clearly better where several helped."""
         if self.best is not None:
-            return self.best.answer
+            several = sum(r.status == "helps" for r in self.tried) > 1
+            return f"{self.best.answer[:-1]}; about as good as any that was tried." if several else self.best.answer
         if all(r.status == "not_tried" for r in self.tried):
             return "No recalibration could be tried on these rows."
         return "No recalibration that was tried helps here."
@@ -211,7 +228,8 @@ def remedies(
 
     What the intervals leave out: the folds share training rows, so the variation of the fit itself is slightly
     underestimated; and the best of several maps is chosen on the scores that are shown for it, which flatters it a
-    little.  Every row is used; nothing is sampled.
+    little.  The best is the simplest within one standard error of the lowest log loss (`Remedies.best`).  Every row is
+    used; nothing is sampled.
 
     References
     ----------
@@ -238,10 +256,21 @@ def remedies(
     judge = _Judge(predictions, fold, level, view, seed, _least_fitted(predictions, fold), before)
     too_many = methods is None and k > _MANY_CLASSES
     tried = tuple(_skipped(name, k) if too_many and name != "temperature" else judge.remedy(name) for name in names)
-    clusters = None if predictions.cluster is None else int(cluster_codes(predictions).max()) + 1
+    code = predictions.cluster_code
+    clusters = None if code is None else int(code.max()) + 1
     notes = ("For maps of one probability, such as isotonic regression, judge the confidence alone: remedies(confidence_only(model)).",)
     return Remedies(
-        predictions.name, view, predictions.n, int(folds), seed, level, clusters, before, tried, notes if k > 2 and methods is None else ()
+        predictions.name,
+        view,
+        predictions.n,
+        int(folds),
+        seed,
+        level,
+        clusters,
+        before,
+        tried,
+        notes if k > 2 and methods is None else (),
+        judge.simplest(tried),
     )
 
 
@@ -268,6 +297,19 @@ class _Judge:
     seed: int
     n_fit: int
     before: Scores
+    losses: dict[str, FloatArray] = field(default_factory=dict)
+
+    def simplest(self, tried: Sequence[Remedy]) -> str | None:
+        """By the one-standard-error rule of `Remedies.best`."""
+        helping = {r.method: r.after for r in tried if r.status == "helps" and r.after is not None}
+        if not helping:
+            return None
+        lowest = min(helping, key=lambda m: (helping[m].clipped, helping[m].log_loss))
+        for method in sorted(helping, key=_SIMPLEST.index):
+            mean, error, _ = mean_difference(self.losses[method] - self.losses[lowest], self.predictions)
+            if helping[method].clipped <= helping[lowest].clipped and mean <= error:
+                return method
+        return lowest
 
     def remedy(self, name: str) -> Remedy:
         """Fit, map the held-out rows and compare."""
@@ -284,6 +326,7 @@ class _Judge:
         return self._judged(fit, calibrator)
 
     def _judged(self, fit: CrossFit, calibrator: Calibrator) -> Remedy:
+        self.losses[fit.method.name] = fit.predictions.row_scores()[1]
         after = Scores.of(fit.predictions, self.view, self.seed)
         log_loss, brier, gap = differences(self.predictions, fit.predictions, view=self.view, level=self.level)
         status, answer = _answer(fit.method.title, log_loss, brier, (self.before.clipped, after.clipped))

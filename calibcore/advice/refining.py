@@ -9,6 +9,7 @@ from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.cross_fitting import cross_fit
 from calibcore.advice.held_out import Parameter, differences, parameter_ranges, plain_parameters
 from calibcore.binned import checked_level
+from calibcore.checks import needs
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
 
@@ -52,6 +53,13 @@ class Refinement:
     level: float
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        found = ", ".join(
+            f"{name} {s.score:.4f} = {s.refinement:.4f} + {s.calibration.value:.4f}"
+            for name, s in (("log loss", self.log_loss), ("Brier", self.brier))
+        )
+        return f"<Refinement by {self.method}: {found}>"
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         plain = {k: getattr(self, k) for k in ("method", "folds", "seed", "level")}
@@ -68,7 +76,7 @@ def refinement(predictions: Predictions, *, method: str | None = None, folds: in
     method : str, optional
         The class of maps: by default ``"platt"`` for two classes and for confidences alone, ``"temperature"`` for more.
     folds, seed : int
-        As in `fold_of`.
+        Of the folds that rows are held out in (`calibcore.advice.cross_fitting.fold_of`).
     level : float
         Of the interval of the calibration part.
 
@@ -94,6 +102,7 @@ def refinement(predictions: Predictions, *, method: str | None = None, folds: in
     >>> r.brier.score, abs(r.brier.refinement - 4 / 25) < 0.001  # 17/100 → 4/25
     (0.17, True)
     """
+    needs(predictions, Predictions, "refinement")
     checked_level(level)
     name = method or ("temperature" if predictions.task == "multiclass" else "platt")
     calibrator = Calibrator.fit(predictions, name)

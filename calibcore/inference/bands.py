@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.binned import checked_level
+from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.measures.isotonic import CellGroups, cell_groups
 from calibcore.profile import Profile
@@ -49,6 +50,9 @@ class CurveBand:
     level: float
     draws: int
     seed: int
+
+    def __repr__(self) -> str:
+        return f"<CurveBand ({self.kind}, pointwise): level {self.level:g} at {len(self.value):,} values>"
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high"):
@@ -90,7 +94,7 @@ def consistency_band(profile: Profile, level: float = 0.95, *, draws: int = DRAW
     -----
     Labels are redrawn as Bernoulli(p), the curve is fitted anew, and its quantiles are taken at each value.  Beyond 1,024
     distinct confidences this is done on groups of neighbours, at most 0.001 wide, so the cost does not depend on the
-    number of rows.  Weights and clusters are kept, as `redraw_groups` describes; rows are independent otherwise.
+    number of rows.  Weights and clusters are kept (`calibcore.redraw.redraw_groups`); rows are independent otherwise.
 
     References
     ----------
@@ -103,6 +107,7 @@ def consistency_band(profile: Profile, level: float = 0.95, *, draws: int = DRAW
     >>> band.low.tolist(), band.high.tolist()
     ([0.25], [0.75])
     """
+    needs(profile, Profile, "consistency_band")
     groups = cell_groups(profile)
     low, high = _quantiles(groups, None, _checked(level, draws, seed), draws, seed)
     return CurveBand("consistency", groups.value, low, high, float(level), int(draws), int(seed))
@@ -147,6 +152,7 @@ def confidence_band(profile: Profile, level: float = 0.95, *, draws: int = DRAWS
     >>> band.low.tolist(), band.high.tolist()
     ([0.25], [0.75])
     """
+    needs(profile, Profile, "confidence_band")
     tail = _checked(level, draws, seed)
     groups = cell_groups(profile)
     fitted = np.clip(groups.fit(groups.positive / groups.weight), 0.0, 1.0)
@@ -204,6 +210,9 @@ class HonestBand:
     level: float
     values: int
     grouped: bool
+
+    def __repr__(self) -> str:
+        return f"<HonestBand (simultaneous): level {self.level:g}, {len(self.value):,} knots, largest error {self.largest_error:.4g}>"
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high"):
@@ -297,7 +306,7 @@ def honest_band(profile: Profile, level: float = 0.95) -> HonestBand:
     This is rounding outwards and stays valid by the same argument: for the lower end a group counts only from its
     *largest* value on, for the upper end only up to its *smallest*, so no run holds rows from the wrong side of x.
     What is lost is a little width.  The band is wide: use it where a guarantee matters.  It can also confirm: the curve
-    lies within `HonestBand.largest_error` of the diagonal.
+    lies within ``largest_error`` of the diagonal.
 
     References
     ----------
@@ -310,6 +319,7 @@ def honest_band(profile: Profile, level: float = 0.95) -> HonestBand:
     >>> [round(float(end[0]), 4) for end in band.at([0.3])]
     [0.0279, 0.2366]
     """
+    needs(profile, Profile, "honest_band")
     level = checked_level(level)
     if profile.weighted:
         raise InputError("The honest band needs rows of equal weight; use consistency_band or confidence_band for weighted rows.")

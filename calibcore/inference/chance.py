@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.checks import needs
 from calibcore.measures.noise_floor import noise_floor
 from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
@@ -70,7 +71,8 @@ def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: 
     Every label is redrawn as Bernoulli(p) from the model's own probability, on groups of cells no wider than 0.01 that
     never cross a bin edge, so the cost does not depend on the number of rows.  Heavy rows are redrawn apart from light
     ones, which are redrawn as (Σw)²/Σw² equally weighted rows.  Rows of a cluster are redrawn together as far as their
-    outcomes depend on each other (`redraw_groups`).
+    outcomes depend on each other (`calibcore.redraw.redraw_groups`).  Rows are independent otherwise.  The p-value says
+    whether the observed ECE is larger than chance makes it; the ECE itself stays too large, by about ``mean`` if calibrated.
 
     References
     ----------
@@ -84,6 +86,8 @@ def chance_range(profile: Profile, partition: Partition | SharedTies, *, draws: 
     >>> c.p_value, c.p95
     (1.0, 0.5)
     """
+    needs(profile, Profile, "chance_range")
+    needs(partition, (Partition, SharedTies), "chance_range")
     positions = np.asarray(partition.cut(profile.value), dtype=np.float64)
     redraw, group, share = _grouped(profile, positions)
     found = [_ece(_upto(r), r, group, share) for r in redraw.residuals(draws, np.random.default_rng(seed))]
@@ -108,6 +112,9 @@ class ChanceSweep:
     median: tuple[float, ...]
     p95: tuple[float, ...]
     draws: int
+
+    def __repr__(self) -> str:
+        return f"<ChanceSweep: {len(self.n_bins)} numbers of bins, {self.draws:,} draws>"
 
 
 def chance_sweep(profile: Profile, partitions: Sequence[Partition | SharedTies], *, draws: int = SWEEP_DRAWS, seed: int = 0) -> ChanceSweep:

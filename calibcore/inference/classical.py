@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.binned import checked_level
+from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate, wilson_interval
 from calibcore.inference.logit_fit import (
@@ -167,6 +168,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
     >>> calibration_ratio(Predictions.from_arrays([0, 1, 1, 1], [0.5, 0.5, 0.5, 0.5]).profile("positive")).value
     1.5
     """
+    needs(profile, Profile, "calibration_ratio")
     checked_level(level)
     expected, observed = total(profile.cell_sums("confidence")), total(profile.positive)
     if expected <= 0:
@@ -222,6 +224,7 @@ def calibration_in_the_large(profile: Profile) -> Coefficient:
     >>> round(c.value, 6)  # logit(3/4) − logit(1/2) = log 3
     1.098612
     """
+    needs(profile, Profile, "calibration_in_the_large")
     return fit_in_the_large(Logits.of(profile))
 
 
@@ -247,7 +250,8 @@ def cox(profile: Profile) -> CoxFit:
     Where the scores of the events and of the others do not overlap (one score, one outcome, or perfect separation in
     either direction), the likelihood has no maximum: the coefficients are None, not a large number.  A probability of
     exactly 0 or 1 has an infinite logit: if it was right it has likelihood 1 for every positive slope and so adds
-    nothing; if one was wrong, or if the fitted slope is not positive, there is no fit.  `infinite_logits` counts such rows.
+    nothing; if one was wrong, or if the fitted slope is not positive, there is no fit.
+    ``infinite_logits`` of `calibcore.inference.classical.classical` counts such rows.
 
     Blind to faults that cancel: it sees two numbers of the whole curve.
 
@@ -264,6 +268,7 @@ def cox(profile: Profile) -> CoxFit:
     >>> cox(Predictions.from_arrays([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).profile("positive")).problem
     'the scores of the events and of the others do not overlap'
     """
+    needs(profile, Profile, "cox")
     return fit_cox(Logits.of(profile))
 
 
@@ -298,6 +303,7 @@ def spiegelhalter(profile: Profile) -> Spiegelhalter:
     >>> round(z, 12)  # (−0.2 + 0.8 − 0.2 − 0.2)·0.6 = 0.12 over √(4·0.36·0.16) = 0.48
     0.25
     """
+    needs(profile, Profile, "spiegelhalter")
     p = profile.value.astype(np.float64)
     lean = 1 - 2 * p
     whole = profile.weight_sum
@@ -331,14 +337,14 @@ def hosmer_lemeshow(profile: Profile, *, groups: int = 10, df: int | None = None
     Raises
     ------
     InputError
-        For a number of groups or degrees of freedom below 1.
+        For a number of groups or degrees of freedom below 1, and for rows in clusters.
 
     Notes
     -----
     H = Σ_g (O_g − E_g)²/V_g with V_g = p̄_g(1 − p̄_g)Σw².  Do not use it to judge a model: the p-value depends on the
     number of groups and on how ties and uneven sizes are cut, the wrong degrees of freedom are common, it gives neither
     direction nor size, it accepts everything when rows are few and refuses everything when they are many (said 0.50,
-    true 0.51: p = 0.53 at 1,000 rows, 2.5·10⁻¹⁰ at 100,000).  Assumes independent rows; clusters are not accounted for.
+    true 0.51: p = 0.53 at 1,000 rows, 2.5·10⁻¹⁰ at 100,000).  Assumes independent rows, so it refuses rows in clusters.
 
     References
     ----------
@@ -352,6 +358,12 @@ def hosmer_lemeshow(profile: Profile, *, groups: int = 10, df: int | None = None
     >>> round(h.statistic, 12), h.df  # (51 − 50)²/25
     (0.04, 1)
     """
+    needs(profile, Profile, "hosmer_lemeshow")
+    if profile.clusters is not None:
+        raise InputError(
+            "Hosmer-Lemeshow needs independent rows and these are in clusters; use the chance range of ECE (chance_range) or cox, "
+            "which allow for them."
+        )
     partition = Partition.equal_mass(profile, groups)
     residual, squared, weight, confidence = (
         profile.cumulative(q).between(partition.cut(profile.value)) for q in ("residual", "weight_squared", "weight", "confidence")

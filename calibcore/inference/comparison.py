@@ -16,7 +16,7 @@ from calibcore.predictions import Predictions
 from calibcore.profile import CLIP
 from calibcore.summation import total
 
-__all__ = ["Differences", "Pairing", "differences", "pair"]
+__all__ = ["Differences", "Pairing", "differences", "mean_and_error", "pair", "t_estimate"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -43,6 +43,9 @@ class Pairing:
     second: IndexArray
     only_first: int = 0
     only_second: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Pairing by {self.how}: {self.n_common:,} common rows>" if self.paired else "<Pairing: not paired>"
 
     @property
     def n_common(self) -> int:
@@ -286,17 +289,29 @@ def _difference(
         rows = pairing.first if weigher is baseline else pairing.second
         weight = None if weigher.weight is None else weigher.weight[rows]
         cluster = _pair_clusters(pairing, baseline, model)
-        mean, se, df = _mean(second[pairing.second] - first[pairing.first], weight, cluster)
-        return _estimate(mean, se, df, level)
-    one, two = _mean(first, baseline.weight, baseline.cluster_code), _mean(second, model.weight, model.cluster_code)
+        mean, se, df = mean_and_error(second[pairing.second] - first[pairing.first], weight, cluster)
+        return t_estimate(mean, se, df, level)
+    one, two = mean_and_error(first, baseline.weight, baseline.cluster_code), mean_and_error(second, model.weight, model.cluster_code)
     squares = one[1] ** 2 + two[1] ** 2
     parts = (s**4 / d if d > 0 else np.inf for _, s, d in (one, two))
     df = squares**2 / total_parts if (total_parts := sum(parts)) > 0 else np.inf
-    return _estimate(two[0] - one[0], float(np.sqrt(squares)), df, level)
+    return t_estimate(two[0] - one[0], float(np.sqrt(squares)), df, level)
 
 
-def _mean(values: FloatArray, weight: FloatArray | None, cluster: IndexArray | None) -> tuple[float, float, float]:
-    """Mean, its standard error and degrees of freedom; rows weighted, clusters as one."""
+def mean_and_error(values: FloatArray, weight: FloatArray | None, cluster: IndexArray | None) -> tuple[float, float, float]:
+    """Mean of row values, its standard error and degrees of freedom; rows weighted, clusters as one.
+
+    Parameters
+    ----------
+    values, weight : array of shape (n,)
+    cluster : array of shape (n,), int, optional
+        As `Predictions.cluster_code` numbers them.
+
+    Returns
+    -------
+    mean, standard_error, degrees_of_freedom : float
+        Infinite and 0 for a single row (cluster), or where one holds all the weight.
+    """
     w = np.ones(len(values)) if weight is None else weight
     whole = total(w)
     mean = total(w * values) / whole
@@ -309,7 +324,8 @@ def _mean(values: FloatArray, weight: FloatArray | None, cluster: IndexArray | N
     return mean, float(np.sqrt(total(sums**2) * units / (units - 1))) / whole, units - 1
 
 
-def _estimate(mean: float, se: float, df: float, level: float) -> Estimate:
+def t_estimate(mean: float, se: float, df: float, level: float) -> Estimate:
+    """The mean ± t·standard error; without ends where there is none."""
     if not np.isfinite(se) or df <= 0:
         return Estimate(mean)
     t = float(special.stdtrit(df, (1 + level) / 2)) if np.isfinite(df) else float(special.ndtri((1 + level) / 2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.binned import checked_level
-from calibcore.checks import listing
+from calibcore.checks import listing, needs, view_name
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate
@@ -106,6 +106,10 @@ class Groups:
     level: float
     minimum: int
     groups: tuple[Group, ...]
+
+    def __repr__(self) -> str:
+        p = "" if self.p_value is None else f", smallest Holm-adjusted p = {self.p_value:.2g}"
+        return f"<Groups of {self.column!r}: {len(self.groups):,} groups, {len(self.judged):,} judged{p}>"
 
     @property
     def judged(self) -> tuple[Group, ...]:
@@ -222,7 +226,9 @@ def by_group(  # noqa: PLR0913 - how groups are looked at
     3 groups looked at, 1 of them with fewer than 50 rows and not judged; intervals are Bonferroni-adjusted. \
 Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = 0.002).
     """
-    minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition)
+    needs(predictions, Predictions, "by_group")
+    view = view_name(view)
+    minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition, "by_group")
     parts = _parts(predictions, column)
     judged = [enough(part.profile(view), minimum) for _, part in parts]
     each = bonferroni_level(level, max(1, sum(judged)))
@@ -264,6 +270,7 @@ def each_group(
     >>> each_group(p, "site", lambda rows: rows.profile().accuracy, minimum=2)
     {'a': 1.0, 'b': None}
     """
+    needs(predictions, Predictions, "each_group")
     minimum = checked_minimum(minimum)
     # rows and weights are the same in every view, so the view does not matter for the size of a group
     return {name: float(statistic(part)) if enough(part.profile(), minimum) else None for name, part in _parts(predictions, column)}

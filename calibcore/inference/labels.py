@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.binned import checked_level
-from calibcore.checks import checked_flags, checked_probabilities, listing, name_text
+from calibcore.checks import checked_flags, checked_probabilities, listing, name_text, needs_all
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate
@@ -59,6 +59,9 @@ class Label:
     p_list: float | None = None
     visible_gap: float | None = None
 
+    def __repr__(self) -> str:
+        return f"<Label {self.name!r}: n = {self.n:,}, base rate {self.base_rate:.4g}, ECE {self.ece:.4f}>"
+
     @property
     def n(self) -> int:
         """Rows."""
@@ -97,6 +100,10 @@ class MultiLabel:
     level: float
     minimum: int
     labels: tuple[Label, ...]
+
+    def __repr__(self) -> str:
+        names = listing([repr(x.name) for x in self.labels], 4)
+        return f"<MultiLabel of {names}: {len(self.judged):,} judged, mean ECE {self.mean_ece:.4f}>"
 
     @property
     def judged(self) -> tuple[Label, ...]:
@@ -201,8 +208,9 @@ def multilabel(
     >>> [(x.name, round(x.gap.value, 12), x.p_holm <= 0.05) for x in found.labels]
     [('rain', 0.0, False), ('snow', 0.4, True)]
     """
+    needs_all(models, Predictions, "multilabel")
     _check(models)
-    minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition)
+    minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition, "multilabel")
     judged = [enough(m.profile("positive"), minimum) for m in models]
     each = bonferroni_level(level, max(1, sum(judged)))
     found = [judge(m, "positive", bins, level=each, seed=seed) if good else None for m, good in zip(models, judged, strict=True)]

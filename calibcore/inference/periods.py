@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.binned import checked_level
+from calibcore.checks import needs, view_name
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import bonferroni_level
 from calibcore.inference.slices import MINIMUM, checked_minimum, enough, gap_of, number
@@ -126,6 +127,10 @@ class Periods:
     change: Change | None
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        p = "" if self.change is None else f", same gap in all: p = {self.change.p_value:.2g}"
+        return f"<Periods by {self.step}: {len(self.periods):,} periods, {sum(x.judged for x in self.periods):,} judged{p}>"
+
     @property
     def judged(self) -> tuple[Period, ...]:
         """The periods with a time and enough rows."""
@@ -227,6 +232,8 @@ def by_period(
     >>> found.change.df, round(found.change.slope, 12), found.step
     (1, -0.3, 'unit of time')
     """
+    needs(predictions, Predictions, "by_period")
+    view = view_name(view)
     minimum, level = checked_minimum(minimum), checked_level(level)
     spans, step, notes = spans_of(predictions, periods, minimum)
     parts = [predictions.take(s.rows) for s in spans]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.checks import needs
 from calibcore.clusters import Clusters, dependence
 from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
@@ -58,6 +59,9 @@ class DiagnosticBins:
     under_limit: float
     n_effective: float
 
+    def __repr__(self) -> str:
+        return f"<DiagnosticBins: {len(self.count)} bins, {int(self.count.sum()):,} rows>"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detection:
@@ -75,7 +79,8 @@ class Detection:
     q : float
         Σ S_b²/V_b over that view's diagnostic bins; infinite where the model was certain and wrong.
     interval : tuple of float
-        The scores between which the range is attained.
+        The scores between which the range is attained, lowest and highest: not a confidence interval, and no method as on
+        results that have one.
     draws : int
     bins : DiagnosticBins
         Of the confidence view (of the only view, if there is one).
@@ -88,6 +93,9 @@ class Detection:
     interval: tuple[float, float]
     draws: int
     bins: DiagnosticBins
+
+    def __repr__(self) -> str:
+        return f"<Detection: p = {self.p_value:.4g} in the view {self.view!r}, from {self.draws:,} draws>"
 
     @property
     def detected(self) -> bool:
@@ -118,6 +126,7 @@ class _View:
     residual: FloatArray  # observed, of each group in order
     low: FloatArray
     high: FloatArray
+    rounding: float  # residuals up to this may be rounding
 
     def cumulate(self, drawn: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Kuiper range, Q and bin residuals of each draw; the observed labels are row 0."""
@@ -125,7 +134,7 @@ class _View:
         steps = np.cumsum(residual, axis=1)[:, self.ends]
         kuiper = np.maximum(steps.max(axis=1), 0.0) - np.minimum(steps.min(axis=1), 0.0)
         bins = np.add.reduceat(residual, self.bin_starts, axis=1)
-        return kuiper, _standardised(bins**2, self.variance).sum(axis=1), bins
+        return kuiper, _standardised(bins, self.variance, self.rounding).sum(axis=1), bins
 
     def interval(self) -> tuple[float, float]:
         """Scores between which the observed cumulative residual runs from one extreme to the other."""
@@ -136,10 +145,12 @@ class _View:
         return float(self.low[min(start, stop)]), float(self.high[stop])
 
 
-def _standardised(squares: FloatArray, variance: FloatArray) -> FloatArray:
-    """squares/variance; where a model claims certainty (variance 0), any error is infinitely surprising."""
-    certain = np.where(squares > 1e-12, np.inf, 0.0)
-    return np.where(variance > 0, squares / np.where(variance > 0, variance, 1.0), certain)
+def _standardised(residual: FloatArray, variance: FloatArray, rounding: float) -> FloatArray:
+    """residual²/variance; where a model claims certainty (variance 0), any error is infinitely surprising."""
+    spread = np.sqrt(variance)
+    certain = np.where(np.abs(residual) > rounding, np.inf, 0.0)
+    with np.errstate(over="ignore"):  # as good as certain, and wrong
+        return np.where(spread > 0, (residual / np.where(spread > 0, spread, 1.0)) ** 2, certain)
 
 
 def diagnostic_partition(profile: Profile) -> Partition:
@@ -227,20 +238,31 @@ def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detec
     seed : int
         Fixed, so that no setting changes a verdict.
 
+    Raises
+    ------
+    InputError
+        If this is no model.
+
     Notes
     -----
     Labels are redrawn 1,000 times from the model's own probabilities.  Two statistics per view: the Kuiper range of
     the cumulative residuals (equal scores in one step) and Q = Σ S_b²/V_b over at most ten equal-mass bins.  Each
     becomes its rank p-value among all samples; the smallest is ranked again, which accounts for having looked
     several times.  Where 0.02 < p < 0.10, 10,000 draws decide.  Rows count as independent, but for the rows of a cluster,
-    which are redrawn together as far as their outcomes depend on each other (`redraw_groups`).  A test at 5 % calls
+    which are redrawn together as far as their outcomes depend on each other (`calibcore.redraw.redraw_groups`).  A test at 5 % calls
     5 % of calibrated models miscalibrated.
 
     References
     ----------
     Arrieta-Ibarra et al. (2022), arXiv:2205.09680 (cumulative differences); Bröcker & Smith (2007),
     doi:10.1175/WAF993.1 (redrawing from the forecasts).
+
+    Examples
+    --------
+    >>> detect(Predictions.from_top_label([0.8] * 100, [1] * 20 + [0] * 80)).detected
+    True
     """
+    needs(source, (Predictions, Profile), "detect")
     rows = _two_views(source) if isinstance(source, Predictions) and source.task == "binary" else _one_view(_profile_of(source))
     partitions = {name: diagnostic_partition(_profile_of(source, name)) for name, _, _ in rows.views}
     located = {name: partitions[name].locate(score) for name, score, _ in rows.views}
@@ -294,7 +316,9 @@ def _view(rows: _Labelled, view: tuple[str, FloatArray, FloatArray], located: In
     ends = np.append(np.flatnonzero(np.any(np.diff(step, axis=0) != 0, axis=1)), len(order) - 1)
     bin_starts = np.flatnonzero(np.concatenate([[True], np.diff(located[starts][order]) != 0]))
     variance = np.add.reduceat(np.add.reduceat(cells.weight_squared * score * (1 - score), starts)[order], bin_starts)
-    return _View(name, order, side[order], ends, bin_starts, variance, residual[order], low[order], high[order])
+    return _View(
+        name, order, side[order], ends, bin_starts, variance, residual[order], low[order], high[order], 1e-12 * float(weight.sum())
+    )
 
 
 def _redrawn(

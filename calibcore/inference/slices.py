@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.checks import name_text, sorted_names
+from calibcore.checks import name_text, needs, sorted_names
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, chance_range
 from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.significance import detect
-from calibcore.partition import Partition
+from calibcore.partition import Partition, SharedTies
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.summation import total
@@ -260,10 +260,11 @@ def judge(part: Predictions, view: str, partition: Partition, *, level: float, s
     )
 
 
-def usual_partition(partition: Partition | None) -> Partition:
+def usual_partition(partition: Partition | None, function: str) -> Partition:
     """The given bins, or 15 of equal width; bins with shared ties belong to one profile and are refused."""
     if partition is None:
         return Partition.equal_width(15)
+    needs(partition, (Partition, SharedTies), function)
     if not isinstance(partition, Partition):
         raise InputError("Bins with shared ties belong to one set of rows; use ties='together', so that every part has the same bins.")
     return partition

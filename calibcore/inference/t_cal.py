@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import checked_level
+from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
@@ -62,6 +63,10 @@ class TCal:
     level: float
     draws: int
     capped: bool
+
+    def __repr__(self) -> str:
+        found = "rejected" if self.rejected else "not rejected"
+        return f"<TCal: {found} at {len(self.n_bins)} scales, adjusted p = {self.p_adjusted:.4g}>"
 
     @property
     def p_adjusted(self) -> float:
@@ -120,7 +125,7 @@ def t_cal(profile: Profile, *, level: float = 0.95, draws: int = DRAWS, seed: in
     redrawn together: this bounds memory and is said in ``capped``.  A row alone in its bin adds nothing, so a fine scale sees ties only.
 
     With clusters the labels of a cluster are redrawn together as far as their outcomes depend on each other
-    (`redraw_groups`), and the statistic is (1/W)·Σ_b (Σwr)²/W_b less the mean of what is redrawn, for Σw²r² would leave in
+    (`calibcore.redraw.redraw_groups`), and the statistic is (1/W)·Σ_b (Σwr)²/W_b less the mean of what is redrawn, for Σw²r² would leave in
     the pairs of rows that go together.  A constant does not change the p-value.  The limit is then 1,024 bins.
 
     Assumes independent clusters (rows, where there are none).  A test, not a size: it may reject at a large n for an error
@@ -137,6 +142,7 @@ def t_cal(profile: Profile, *, level: float = 0.95, draws: int = DRAWS, seed: in
     >>> t.rejected, t.n_bins[:3], round(t.statistic[0], 12)  # 39/40 · 0.7²
     (True, (2, 4, 8), 0.47775)
     """
+    needs(profile, Profile, "t_cal")
     alpha = 1 - checked_level(level)
     asked = min(scales(profile.n), _MAX_SCALE)
     starts = _nested_starts(profile.value, asked, _most(profile))

@@ -70,6 +70,9 @@ class Sweep:
     equal_width: tuple[float, ...]
     equal_mass: tuple[float, ...]
 
+    def __repr__(self) -> str:
+        return f"<Sweep: ECE for {len(self.n_bins)} numbers of bins, {self.n_bins[0]} to {self.n_bins[-1]}>"
+
 
 def make_partition(
     profile: Profile,
@@ -150,7 +153,8 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     Notes
     -----
     Equal-width edges are the doubles nearest k/M and bins are (a, b], the first also holding 0; gap = accuracy −
-    confidence.  What the gaps of bins can and cannot say: see `BinnedStatistics` and `expected_calibration_error`.
+    confidence.  Sums of these rows, with nothing assumed; but |gap| is above 0 by chance, by √(2·V_b/π)/n_b on average for
+    independent rows of a calibrated model, V_b = Σp(1 − p), and a bin hides errors that cancel within it.
 
     References
     ----------
@@ -186,8 +190,8 @@ def expected_calibration_error(y_true: Any, y_prob: Any, **options: Any) -> floa
 
     Notes
     -----
-    Averaging within bins can only hide error; sampling noise adds about Σ√(2·V_b/π)/n under calibration, with
-    V_b = Σp(1 − p).  A constant forecast of the base rate has an ECE near 0 and is useless: read it beside a proper score.
+    Averaging within bins can only hide error; sampling noise of independent rows adds about Σ√(2·V_b/π)/n under calibration,
+    with V_b = Σp(1 − p).  A constant forecast of the base rate has an ECE near 0 and is useless: read it beside a proper score.
     No percentile or BCa interval of it is offered: a bootstrap adds the noise a second time, and its simulated coverage under
     calibration was 0; `debiased_squared_error` has an interval.
 
@@ -232,7 +236,8 @@ def root_mean_square_calibration_error(y_true: Any, y_prob: Any, **options: Any)
 
     Notes
     -----
-    Biased upwards by sampling noise, as ECE is: under calibration its square is about Σ V_b/(n_b·n) with V_b = Σp(1 − p).
+    Biased upwards by sampling noise, as ECE is: of independent rows, its square is about Σ V_b/(n_b·n) under calibration,
+    with V_b = Σp(1 − p).
     `debiased_squared_error` takes that off.
 
     References
@@ -256,7 +261,9 @@ def classwise_calibration_error(
 
     Notes
     -----
-    (1/K)·Σ_k ECE_k, where ECE_k bins the probability of class k against whether the label is k, over all rows.
+    (1/K)·Σ_k ECE_k, where ECE_k bins the probability of class k against whether the label is k, over all rows.  Each ECE_k is
+    above 0 by chance, by about what `noise_floor` gives for the profile of ``class:k`` if the model is calibrated and rows
+    are independent; the mean inherits that.
 
     References
     ----------

@@ -50,6 +50,9 @@ class CumulativeCurve:
     score: FloatArray
     difference: FloatArray
 
+    def __repr__(self) -> str:
+        return f"<CumulativeCurve: {len(self.share):,} points>"
+
     def __post_init__(self) -> None:
         for name in ("share", "score", "difference"):
             getattr(self, name).flags.writeable = False
@@ -57,7 +60,7 @@ class CumulativeCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CumulativeDifferences:
-    """Outcome of `cumulative`.
+    """Outcome of `cumulative_difference`.
 
     Attributes
     ----------
@@ -70,7 +73,8 @@ class CumulativeDifferences:
     sigma : float
         Standard deviation of C at the last score under calibration, for independent rows; the scale of both.
     interval : tuple of float
-        Lowest and highest score of the run of rows that attains the range, both included.
+        Lowest and highest score of the run of rows that attains the range, both included: not a confidence interval, and no
+        method as on results that have one.
     sign : int
         Of the gap in that interval: −1 too sure, +1 not sure enough, 0 where there is no difference at all.
     p_value, mad_p_value : float
@@ -91,6 +95,10 @@ class CumulativeDifferences:
     mad_p_value: float
     method: Method
     draws: int
+
+    def __repr__(self) -> str:
+        where = "from {:.4g} to {:.4g}".format(*self.interval)
+        return f"<CumulativeDifferences: range {self.range:.4g} {where}, p = {self.p_value:.4g} ({self.method})>"
 
     @property
     def range_sigma(self) -> float | None:
@@ -207,7 +215,10 @@ def cumulative_difference(
 
     Notes
     -----
-    No bins, no bandwidth.  Formula, assumption and bias: see `cumulative`.
+    No bins, no bandwidth.  At the k-th distinct score C_k = Σ_{p ≤ score} w(y − p)/Σw, and C_0 = 0: equal scores are one
+    step.  ``mad`` = max|C|, ``range`` = max C − min C.  Both are above 0 by chance for a calibrated model: read the p-values.
+    These assume independent rows, but for the rows of a cluster, and come from Brownian motion where steps are many and
+    small, else from redrawn labels.  Profiles, and when which is used: `calibcore.measures.cumulative.cumulative`.
 
     References
     ----------

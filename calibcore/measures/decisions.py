@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import binomial_range, checked_level, wilson_interval
+from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.partition import Closed, Partition, checked_options
 from calibcore.profile import Profile
@@ -224,6 +225,7 @@ def threshold_panel(
     >>> panel.cost.found, round(panel.cost.expected, 12), panel.cost.break_even
     (12.0, 3.0, 0.9)
     """
+    needs(profile, Profile, "threshold_panel")
     threshold = _checked_threshold(t)
     checked_options(closed=closed)
     cut = _cut(profile, threshold, closed)
@@ -314,6 +316,9 @@ class RiskCoverage:
     area: float
     expected_area: float
 
+    def __repr__(self) -> str:
+        return f"<RiskCoverage: {len(self.coverage):,} points, area {self.area:.4g} (expected {self.expected_area:.4g})>"
+
     def __post_init__(self) -> None:
         for name in ("coverage", "risk", "expected_risk", "threshold"):
             getattr(self, name).flags.writeable = False
@@ -364,6 +369,7 @@ def risk_coverage(profile: Profile, points: int = 101) -> RiskCoverage:
     >>> curve.area  # 1/4·0 + 1/2·(0 + 1/3)/2 + 1/4·(1/3 + 1/2)/2 = 3/16
     0.1875
     """
+    needs(profile, Profile, "risk_coverage")
     if isinstance(points, (bool, np.bool_)) or not isinstance(points, (int, np.integer)) or points < 2:
         raise InputError(f"The number of points must be a whole number from 2 up, got {points!r}.", value=points)
     weight, wrong, doubt = (_from_top(a) for a in (profile.weight, profile.weight - profile.positive, _doubt(profile)))

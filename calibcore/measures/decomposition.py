@@ -1,4 +1,4 @@
-"""What a score is made of: miscalibration, discrimination and uncertainty (CORP); and skill."""
+"""What a score is made of: miscalibration, discrimination and uncertainty (CORP)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,11 @@ from calibcore.checks import complement
 from calibcore.errors import InputError
 from calibcore.measures.arrays import view_profile
 from calibcore.measures.isotonic import IsotonicCurve, cell_groups, isotonic
-from calibcore.measures.murphy import MurphyDecomposition, murphy, murphy_decomposition, view_brier
+from calibcore.measures.murphy import view_brier
 from calibcore.profile import CLIP, Profile
 from calibcore.summation import total
 
-__all__ = [
-    "CorpDecomposition",
-    "LogDecomposition",
-    "MurphyDecomposition",
-    "SkillScores",
-    "corp",
-    "corp_decomposition",
-    "murphy",
-    "murphy_decomposition",
-    "skill",
-    "skill_scores",
-]
+__all__ = ["CorpDecomposition", "LogDecomposition", "corp", "corp_decomposition", "view_log_loss", "view_scale"]
 
 FloatArray = NDArray[np.float64]
 
@@ -194,7 +183,7 @@ def corp(profile: Profile) -> CorpDecomposition:
         unc=base * (1 - base),
         log=_log_parts(profile, curve),
         curve=curve,
-        scale=_scale(profile),
+        scale=view_scale(profile),
         profile=profile,
     )
 
@@ -213,7 +202,7 @@ def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
     if clipped is None and (profile.task != "multiclass" or profile.view != "top_label"):
         clipped = profile.totals.clipped
     return LogDecomposition(
-        score=-gain(yes, no, (1.0, 1.0)),
+        score=view_log_loss(profile),
         mcb=max(gain(c, 1 - c, (yes, no)), 0.0),
         dsc=0.0 if base in (0.0, 1.0) else max(gain(c, 1 - c, (base, 1 - base)), 0.0),
         unc=_entropy(base),
@@ -247,68 +236,14 @@ def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
     return found
 
 
-def _scale(profile: Profile) -> str:
-    return "of the confidence only, 0 to 1" if profile.view == "top_label" and profile.task != "binary" else "0 to 1"
-
-
-@dataclass(frozen=True, slots=True)
-class SkillScores:
-    """1 − S(p)/S(ȳ): share of the base rate's score that the model takes away; 1 is perfect, 0 no better, below 0 worse.
-
-    Attributes
-    ----------
-    brier, log_loss : float, optional
-        None where every row had the same outcome, so that the base rate's score is 0.
-    scale : str
-        What is scored.
-    """
-
-    brier: float | None
-    log_loss: float | None
-    scale: str
-
-    def to_dict(self) -> dict[str, float | None]:
-        """As plain data."""
-        return {"brier": self.brier, "log_loss": self.log_loss}
-
-
-def skill(profile: Profile) -> SkillScores:
-    """`skill_scores` of a profile."""
-    base = profile.accuracy
-    if base in (0.0, 1.0):
-        return SkillScores(None, None, _scale(profile))
+def view_log_loss(profile: Profile) -> float:
+    """Log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
     yes, no = _claimed(profile)
-    loss = -total(profile.positive * np.log(yes) + (profile.weight - profile.positive) * np.log(no)) / profile.weight_sum
-    return SkillScores(1 - view_brier(profile) / (base * (1 - base)), 1 - loss / _entropy(base), _scale(profile))
+    events = np.asarray(profile.positive, dtype=np.float64)
+    others = np.maximum(profile.weight - events, 0.0)
+    return -total(special.xlogy(events, yes) + special.xlogy(others, no)) / profile.weight_sum
 
 
-def skill_scores(
-    y_true: Any, y_prob: Any, *, view: str | None = None, classes: Sequence[Any] | None = None, sample_weight: Any = None
-) -> SkillScores:
-    """Skill of a model over predicting the base rate for every row, by Brier score and by log loss.
-
-    Parameters
-    ----------
-    y_true, y_prob, view, classes, sample_weight
-        As in `corp_decomposition`.
-
-    Returns
-    -------
-    SkillScores
-
-    Notes
-    -----
-    1 − S(p)/S(ȳ), with the base rate ȳ of these very rows, which favours the base rate a little.  In the top-label view
-    the confidence is scored for being right, against always claiming the accuracy.  A probability below 2⁻⁵² is raised to
-    it in the log loss.  A constant forecast of the base rate has ECE 0 and skill 0.
-
-    References
-    ----------
-    Murphy (1988), doi:10.1175/1520-0493(1988)116<2417:SSBOTM>2.0.CO;2.
-
-    Examples
-    --------
-    >>> round(skill_scores([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]).brier, 12)
-    0.2
-    """
-    return skill(view_profile(y_true, y_prob, view=view, classes=classes, sample_weight=sample_weight))
+def view_scale(profile: Profile) -> str:
+    """What the score of a view is of, and between which numbers it lies."""
+    return "of the confidence only, 0 to 1" if profile.view == "top_label" and profile.task != "binary" else "0 to 1"

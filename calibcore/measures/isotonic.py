@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.checks import needs
 from calibcore.profile import Profile
 from calibcore.redraw import cells_of, group_starts
 
@@ -44,6 +45,9 @@ class Blocks:
     weight: FloatArray
     count: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        return f"<Blocks: {len(self):,} from {self.low[0]:.4g} to {self.high[-1]:.4g}>"
+
     def __post_init__(self) -> None:
         _protect(self, ("low", "high", "fitted", "weight", "count"))
 
@@ -71,6 +75,9 @@ class IsotonicCurve:
     fitted: FloatArray
     weight: FloatArray
     blocks: Blocks
+
+    def __repr__(self) -> str:
+        return f"<IsotonicCurve: {len(self.value):,} values in {len(self.blocks):,} blocks>"
 
     def __post_init__(self) -> None:
         _protect(self, ("value", "fitted", "weight"))
@@ -101,10 +108,11 @@ def isotonic(profile: Profile) -> IsotonicCurve:
 
     Notes
     -----
-    Minimises Σw(y − c(p))² over all curves c that never fall; the same curve minimises every other proper score.
-    Found by pooling adjacent violators: rows of equal confidence first, then neighbours in the wrong order.  No bins
-    and nothing to tune.  It is fitted to the very rows it describes, so it follows their noise: steps of few rows, and
-    the ends of the curve, which are often exactly 0 or 1, are no evidence by themselves.
+    Minimises Σw(y − c(p))² over all curves c that never fall, and assumes that the true one does not; the same curve
+    minimises every other proper score.  Found by pooling adjacent violators: rows of equal confidence first, then
+    neighbours in the wrong order.  No bins and nothing to tune.  It is fitted to the very rows it describes, so it
+    follows their noise: steps of few rows, and the ends of the curve, which are often exactly 0 or 1, are no evidence by
+    themselves.
 
     References
     ----------
@@ -118,6 +126,7 @@ def isotonic(profile: Profile) -> IsotonicCurve:
     >>> curve.fitted.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
+    needs(profile, Profile, "isotonic")
     positive = np.asarray(profile.positive, dtype=np.float64)
     negative = np.asarray(profile.weight - profile.positive, dtype=np.float64)
     starts = _pooled(positive, np.maximum(negative, 0.0))

@@ -24,6 +24,7 @@ FloatArray = NDArray[np.float64]
 MAX_ROWS = 5000  # of the kernel density ECE, whose cost grows with their square
 _ROUNDING = 1e-12
 _BLOCK = 256  # cells evaluated at a time
+_SMALL = 32  # cells that a cluster may touch to be multiplied out pair by pair
 _TINY = 1e-300  # stands for 0 in logarithms: the limit towards 0 is meant
 _FEW = 1024
 _STEP = 0.001
@@ -49,7 +50,7 @@ def kde_error(profile: Profile, *, bandwidth: float, power: float = 1) -> float:
     Raises
     ------
     InputError
-        For more than 5,000 rows, a single row, or a bandwidth or power that is not above 0.
+        For more than 5,000 rows, a single row, rows in clusters, or a bandwidth or power that is not above 0.
 
     Notes
     -----
@@ -57,7 +58,8 @@ def kde_error(profile: Profile, *, bandwidth: float, power: float = 1) -> float:
     Beta(p/h + 1, (1 − p)/h + 1).  Equal scores are rows of their own: each leaves out itself only.  At a score of 0 or
     1 the limit of the ratio is taken.  With weights, means are weighted and a row leaves out its own weight (the mean
     weight of the rows with the same score and outcome), so that a weight of 3 is one row left out, not one of three.
-    Consistent as n grows and h falls; biased for any n, since noise counts as error.
+    Consistent as n grows and h falls; biased for any n, since noise counts as error.  Rows in clusters are refused: a row
+    would be judged by others that share its outcome.
 
     References
     ----------
@@ -123,11 +125,14 @@ def kde_calibration_error(  # noqa: PLR0913 - the settings of a kernel density
     Raises
     ------
     InputError
-        As in `kde_error`, and for input that cannot be used.
+        For more than 5,000 rows, a single row, a bandwidth or power that is not above 0, and input that cannot be used.
 
     Notes
     -----
-    Formula and bias: see `kde_error`.  Some code doubles the binary value, counting both classes; this does not.
+    (1/n) Σ_i |Σ_{j≠i} k(p_i; p_j)·y_j / Σ_{j≠i} k(p_i; p_j) − p_i|^power, where k(·; p) is the density of
+    Beta(p/h + 1, (1 − p)/h + 1).  Assumes independent rows.  Consistent as n grows and h falls; biased for any n, since noise
+    counts as error.  Weights, ties and profiles: `calibcore.measures.kernel.kde_error`.
+    Some code doubles the binary value, counting both classes; this does not.
 
     References
     ----------
@@ -144,7 +149,7 @@ def kde_calibration_error(  # noqa: PLR0913 - the settings of a kernel density
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelError:
-    """Outcome of `kernel_error`: squared kernel calibration error with the Laplace kernel.
+    """Outcome of `kernel_calibration_error`: squared kernel calibration error with the Laplace kernel.
 
     Attributes
     ----------
@@ -153,7 +158,8 @@ class KernelError:
     width : float
         Of the kernel exp(−|p − p'|/width).
     unbiased : float or None
-        Mean over pairs of different rows; may be negative; None for a single row, or where one row holds all the weight.
+        Mean over pairs of different rows, and of different clusters; may be negative; None for a single row (or cluster),
+        or where one holds all the weight.
     biased : float
         Mean over all pairs, a row with itself included; at least 0.
     """
@@ -162,6 +168,10 @@ class KernelError:
     width: float
     unbiased: float | None
     biased: float
+
+    def __repr__(self) -> str:
+        unbiased = "None" if self.unbiased is None else f"{self.unbiased:.4g}"
+        return f"<KernelError: unbiased {unbiased}, MMCE {self.mmce:.4g} at width {self.width:g}>"
 
     @property
     def mmce(self) -> float:
@@ -209,7 +219,9 @@ def kernel_error(profile: Profile, *, width: float = 0.4) -> KernelError:
     -----
     With r = y − p and k = exp(−|p − p'|/width): biased = Σ_ij w_i w_j r_i r_j k_ij/(Σw)², MMCE its root, unbiased =
     Σ_{i≠j} w_i w_j r_i r_j k_ij/((Σw)² − Σw²).  The unbiased value has the population's value as its mean for
-    independent rows and is 0 on average under calibration; the biased one is larger by about Σp(1 − p)/n².  Neither
+    independent rows and is 0 on average under calibration; the biased one is larger by about Σp(1 − p)/n².  Where rows
+    are in clusters, the unbiased value leaves out the pairs of rows of the same cluster, above and below the line: their
+    mean product is not 0 under calibration.  The p-value redraws clusters as `redraw_groups` describes.  Neither value
     has a natural unit: read the p-value.  A weight equals repetitions in the biased value only, since copies of a row
     are pairs of rows.  One sweep over the sorted cells instead of all pairs.
 
@@ -229,10 +241,36 @@ def kernel_error(profile: Profile, *, width: float = 0.4) -> KernelError:
     whole = profile.weight_sum
     value, residual = profile.value.astype(np.float64), profile.cell_sums("residual") / whole
     biased = float(_pair_sums(value, residual[np.newaxis], width)[0])
-    alone = total(profile.cell_sums("residual_squared") / whole**2)
-    pairs = 1 - total(profile.weight_squared / whole**2)
+    same, squares = _same_cluster(profile, width)
+    alone = total(profile.cell_sums("residual_squared") / whole**2) + same
+    pairs = 1 - total(profile.weight_squared / whole**2) - squares
     unbiased = (biased - alone) / pairs if profile.n > 1 and pairs > _ROUNDING else None
     return KernelError(profile, float(width), unbiased, max(0.0, biased))
+
+
+def _same_cluster(profile: Profile, width: float) -> tuple[float, float]:
+    """Σ w·w'·r·r'·k and Σ w·w' over the ordered pairs of different rows of one cluster, for weights of sum 1."""
+    c = profile.clusters
+    if c is None:
+        return 0.0, 0.0
+    value = profile.value.astype(np.float64)[c.cell]
+    weight, squared = c.weight / profile.weight_sum, c.weight_squared / profile.weight_sum**2
+    right = c.positive / profile.weight_sum
+    residual = right - weight * value
+    right_squared = c.positive_squared / profile.weight_sum**2
+    own = right_squared * (1 - value) ** 2 + (squared - right_squared) * value**2
+    starts = np.append(c.starts, len(value))
+    small = np.diff(starts) <= _SMALL
+    inside = small[c.cluster]
+    v, r, number = value[inside], residual[inside], c.cluster[inside]
+    found = float(np.sum(r**2))
+    for step in range(1, min(_SMALL, len(v))):
+        first = np.flatnonzero(number[:-step] == number[step:])
+        found += 2 * float(np.sum(r[first] * r[first + step] * np.exp(-(v[first + step] - v[first]) / width)))
+    for k in np.flatnonzero(~small):
+        part = slice(starts[k], starts[k + 1])
+        found += float(_pair_sums(value[part], residual[np.newaxis, part], width)[0])
+    return found - total(own), total(c.per_cluster(weight) ** 2) - total(squared)
 
 
 def kernel_calibration_error(
@@ -271,7 +309,10 @@ def kernel_calibration_error(
 
     Notes
     -----
-    Formula, assumption and bias: see `kernel_error`.
+    With r = y − p and k = exp(−|p − p'|/width): ``biased`` = Σ_ij r_i r_j k_ij/n², ``mmce`` its root, ``unbiased`` =
+    Σ_{i≠j} r_i r_j k_ij/(n² − n).  For independent rows the unbiased value has the population's value as its mean; the
+    biased one is larger by about Σp(1 − p)/n².  Neither has a natural unit: read the p-value.  Weights and profiles:
+    `calibcore.measures.kernel.kernel_error`.
 
     References
     ----------
@@ -295,6 +336,11 @@ def _checked(profile: Profile, bandwidth: float, power: float) -> None:
         )
     if profile.n < 2:
         raise InputError("The kernel density ECE needs at least 2 rows: each is judged by the others.", value=profile.n)
+    if profile.clusters is not None:
+        raise InputError(
+            "The kernel density ECE judges each row by the others, which must be independent, and these rows are in clusters; "
+            "use the kernel calibration error (kernel_error), which allows for them."
+        )
     for name, value in (("bandwidth", bandwidth), ("power", power)):
         if not (_is_number(value) and value > 0):
             raise InputError(f"The {name} must be a number above 0, not {value!r}.", value=value)

@@ -21,7 +21,7 @@ _SLACK = 1e-12  # accuracies of weighted bins are quotients of rounded sums
 
 @dataclass(frozen=True, slots=True)
 class MonotonicSweep:
-    """Outcome of `monotonic_sweep`.
+    """Outcome of `ece_sweep`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def _ends(upto: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
 def ece_sweep(
     y_true: Any, y_prob: Any, *, view: str | None = None, classes: Sequence[Any] | None = None, sample_weight: Any = None
 ) -> MonotonicSweep:
-    """ECE in the largest number of equal-mass bins whose accuracies never fall; see `monotonic_sweep`.
+    """ECE in the largest number of equal-mass bins whose accuracies never fall.
 
     Parameters
     ----------
@@ -117,8 +117,11 @@ def ece_sweep(
 
     Notes
     -----
+    Σ (n_b/n)·|accuracy_b − confidence_b| in M equal-mass bins, M the last number from 2 up before the accuracy of a bin
+    first lies below that of the bin before it.  Assumes that the true curve rises, so that a fall is noise.
     The number of bins follows the data, so it has no simple variance; the value is less biased than that of a fixed number
     of bins where the true curve rises, and still too large under calibration.  Equal scores stay together.
+    Of a profile: `calibcore.measures.monotonic_sweep.monotonic_sweep`.
 
     References
     ----------

@@ -137,8 +137,9 @@ def top_label_calibration_error(
 
     Notes
     -----
-    The confidence ECE asks whether P(right | confidence) is the confidence; errors of opposite sign in two predicted
-    classes cancel there, and not here.  Each class has its own bins, so noise adds more than to the confidence ECE.
+    Σ_c (w_c/W)·ECE of the rows predicted as class c.  The confidence ECE asks whether P(right | confidence) is the
+    confidence; errors of opposite sign in two predicted classes cancel there, and not here.  Each class has its own bins, so
+    noise adds more: of independent rows about Σ_c Σ_b √(2·V_cb/π)/n under calibration, V_cb = Σp(1 − p) of a bin.
 
     References
     ----------
@@ -232,8 +233,9 @@ def adaptive_calibration_error(
 
     Notes
     -----
-    (1/K)·Σ_k (1/R_k)·Σ_r |gap_kr|.  Equal probabilities share a range, so R_k may be less than asked for, and the
-    order of the rows does not matter; code that cuts by rank differs where there are ties.
+    (1/K)·Σ_k (1/R_k)·Σ_r |gap_kr|.  Above 0 by chance: under calibration the |gap| of a range of m independent rows is about
+    √(2·V/π)/m on average, V = Σp(1 − p).  Equal probabilities share a range, so R_k may be less than asked for, and the order
+    of the rows does not matter; code that cuts by rank differs where there are ties.
 
     The short form of the name means other things elsewhere: in netcal the average calibration error (one score, bins
     unweighted), in MCGrad an ECE in equal-mass bins, weighted.  Compare numbers only of the same definition.
@@ -276,8 +278,9 @@ def thresholded_adaptive_calibration_error(
 
     Notes
     -----
-    The value depends entirely on the threshold: quote both.  0.01 is the default that google-research/robustness_metrics
-    names; versions of it that hand on ``threshold=0`` ignore it, and give the adaptive error.
+    (1/K)·Σ_k (1/R_k)·Σ_r |gap_kr| over ranges above the threshold; noise adds to it as to `adaptive_calibration_error`.  The
+    value depends entirely on the threshold: quote both.  0.01 is the default that google-research/robustness_metrics names;
+    versions of it that hand on ``threshold=0`` ignore it, and give the adaptive error.
 
     References
     ----------

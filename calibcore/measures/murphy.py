@@ -136,7 +136,7 @@ def murphy_decomposition(  # noqa: PLR0913 - the settings of a binning
     With bin means p̄_b and ȳ_b and shares W_b: rel = ΣW_b(p̄_b − ȳ_b)², res = ΣW_b(ȳ_b − ȳ)², unc = ȳ(1 − ȳ),
     wbv = mean of (p − p̄_b)², wbc = twice the mean of (p − p̄_b)(y − ȳ_b).  The first three alone are not the Brier score
     unless p is constant in each bin.  In a sample rel is too high and unc too low on average; see
-    `MurphyDecomposition.corrected`.  In the top-label view the score is that of the confidence, from 0 to 1.
+    ``corrected``.  Assumes independent rows.  In the top-label view the score is that of the confidence, from 0 to 1.
 
     References
     ----------

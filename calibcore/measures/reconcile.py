@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ _OTHER = {"top_label": ("calibcore, P(positive)", "positive"), "positive": ("cal
 
 
 class Reconciled(NamedTuple):
-    """The ECE by one tool's rule.
+    """The ECE by one tool's rule; ``ece`` may be None, so look before formatting it.
 
     Attributes
     ----------
@@ -42,8 +43,14 @@ class Reconciled(NamedTuple):
     ece: float | None
     why: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return self._asdict()
 
-def reconcile(y_true: Any, y_prob: Any, *, n_bins: int = 15) -> list[Reconciled]:
+
+def reconcile(
+    y_true: Any, y_prob: Any, *, n_bins: int = 15, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> list[Reconciled]:
     """ECE of the same rows as other tools compute it, and why each differs.
 
     Parameters
@@ -53,11 +60,15 @@ def reconcile(y_true: Any, y_prob: Any, *, n_bins: int = 15) -> list[Reconciled]
     y_prob : array-like of shape (n,) or (n, K)
         P(positive), or one column a class.
     n_bins : int
+    classes : sequence, optional
+        Class names in column order; for (n,): (other, positive).
+    sample_weight : array-like of shape (n,), optional
 
     Returns
     -------
     list of Reconciled
-        The first is `expected_calibration_error`; the others are compared with it.
+        The first is `expected_calibration_error`; the others are compared with it.  Each is a named tuple
+        ``(tool, ece, why)``; ``ece`` is None where a tool refuses these rows.
 
     Raises
     ------
@@ -87,7 +98,8 @@ def reconcile(y_true: Any, y_prob: Any, *, n_bins: int = 15) -> list[Reconciled]
     0.4750 P(positive) in 10 equal-width bins (a, b] with edges k/10, 2 rows.
     0.5250 1 row of exactly 1 forms an extra bin.
     """
-    return reconcile_predictions(Predictions.from_arrays(y_true, y_prob), n_bins=n_bins, view=usual_view(y_prob))
+    predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    return reconcile_predictions(predictions, n_bins=n_bins, view=usual_view(y_prob))
 
 
 def reconcile_predictions(predictions: Predictions, *, n_bins: int = 15, view: str = "top_label") -> list[Reconciled]:

@@ -27,7 +27,7 @@ _NEGLIGIBLE = 8.6  # exp(−8.6²/2) is below 2⁻⁵³
 
 @dataclass(frozen=True, slots=True)
 class SmoothError:
-    """Outcome of `smooth_error`.
+    """Outcome of `calibcore.measures.smooth.smooth_error`.
 
     Attributes
     ----------
@@ -132,7 +132,9 @@ def smooth_calibration_error(
 
     Notes
     -----
-    Formula, accuracy and bias: see `smooth_error`, which also gives the bandwidth.
+    smECE_s = ∫₀¹ |Σ w(y − p)·K_s(t, p)/Σw| dt with K_s a Gaussian of standard deviation s, reflected at 0 and 1; the value is
+    the one bandwidth with smECE_s = s.  Assumes nothing but independent rows.  Biased upwards: noise counts as error.
+    `calibcore.measures.smooth.smooth_error` takes a profile, gives the bandwidth too, and says how accurate this is.
 
     References
     ----------

@@ -9,7 +9,7 @@ from typing import Any
 from calibcore.analysis import Analysis, Comparison
 from calibcore.errors import Question
 from calibcore.io import Layout
-from calibcore.report.details import detail_table, requested_blocks
+from calibcore.report.details import bin_blocks, detail_table, requested_blocks
 from calibcore.report.tables import Table, count_text, difference_table, model_table, plain, settings_text
 
 __all__ = ["layout_blocks", "question_text", "result_blocks"]
@@ -31,21 +31,30 @@ def result_blocks(analyses: Sequence[Analysis], comparison: Comparison | None = 
     blocks: list[Table | str] = [model_table(ordered)]
     if comparison is None:
         blocks.append(detail_table(ordered))
+        blocks += bin_blocks(ordered[0]) if len(ordered) == 1 else []
     else:
         blocks.append(difference_table(comparison))
         notes = [note for d in comparison.differences for note in d.notes]
         blocks += [f"Note: {plain(note)}" for note in dict.fromkeys(notes)]
     blocks.append(f"{settings_text(analyses[0].settings)} {_gap_words(analyses[0].view)}")
     blocks.append("ECE depends on bins and rows; by chance: a calibrated model with these confidences, median to 95th percentile.")
+    if any(map(_is_judged_elsewhere, analyses)):
+        shift = " (of the positive view for a shift)" if any(a.task == "binary" for a in analyses) else ""
+        blocks.append(f"Verdict and pattern are those of the confidence view, whatever is shown{shift}.")
     for a in ordered:
         blocks += ["", *_verdict_lines(a), *requested_blocks(a)]
     return blocks
 
 
+def _is_judged_elsewhere(a: Analysis) -> bool:
+    """Whether another view is shown than the one in which patterns are judged."""
+    return a.view != "top_label" and "top_label" in a.views
+
+
 def _gap_words(view: str) -> str:
     if view == "top_label":
-        return "Gap: accuracy − confidence, negative is overconfident."
-    return "Gap: share of positives − mean probability, negative where probabilities are too high."
+        return "Gap: accuracy − confidence in points, negative is overconfident."
+    return "Gap: share of positives − mean probability in points, negative where probabilities are too high."
 
 
 def _verdict_lines(a: Analysis) -> list[str]:

@@ -15,7 +15,7 @@ from calibcore.measures.squared_error import squared_error
 from calibcore.plot.wording import bin_range
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
-from calibcore.report.tables import count_text, plain, score_text, share_text
+from calibcore.report.tables import count_text, plain, score_text, share_text, view_text
 
 __all__ = ["Check", "Limits", "document"]
 
@@ -23,7 +23,6 @@ On = Literal["plugin", "debiased"]
 _ROUNDING = 1e-12  # of sums: an ECE of 0.05 must not exceed 0.05 by its last digit
 _UNSURE = "so these rows cannot tell"
 _OTHER = {"top_label": "positive", "positive": "top_label"}
-_VIEWS = {"top_label": "confidence view", "positive": "positive view"}
 _NAMES = {"ece": "ECE", "mce": "MCE", "gap": "|gap|", "debiased": "debiased root mean square error"}
 
 
@@ -176,9 +175,8 @@ def _debiased(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
     if error is None:
         raise InputError("Bins that share ties have no debiased error; leave out --ties share or --on debiased.")
     low, high = (math.sqrt(end) for end in error.interval(a.settings.level))
-    evidence = (
-        f"not an ECE; {_bins(a, profile)}; {percent(a.settings.level)} interval {score_text(low)} to {score_text(high)}{_unsure(low, high, limit)}"
-    )
+    ends = f"{percent(a.settings.level)} interval {score_text(low)} to {score_text(high)}{_unsure(low, high, limit)}"
+    evidence = f"not an ECE; {_bins(a, profile)}; {ends}"
     alone = 1 - error.covered
     if alone > _ROUNDING:
         evidence += f"; bins of one row, {share_text(alone)} of all, add nothing"
@@ -221,7 +219,7 @@ def _beside(check: Check, a: Analysis, model: Predictions) -> str:
     if value is None:
         return ""
     it = replace(check, view=other, value=value)
-    text = f"; {it.what} in the {_VIEWS[other]} {it.shown}"
+    text = f"; {it.what} in the {view_text(other)} {it.shown}"
     return text if it.holds else f"{text}, which exceeds this limit (--view {other.replace('_', '-')} judges it)"
 
 
@@ -242,6 +240,6 @@ def _bins(a: Analysis, profile: Profile) -> str:
 
 
 def _rows(a: Analysis, profile: Profile) -> str:
-    view = f"{_VIEWS.get(a.view, f'{plain(a.view)} view')}, " if a.view != "top_label" or a.task == "binary" else ""
+    view = f"{view_text(a.view)}, " if a.view != "top_label" or a.task == "binary" else ""
     weighted = f", weighted as {profile.n_effective:,.0f}" if profile.weighted else ""
     return f"{view}n = {count_text(a.n)}{weighted}"

@@ -36,6 +36,7 @@ __all__ = [
     "to_csv",
     "to_markdown",
     "transposed",
+    "view_text",
 ]
 
 NONE = "–"
@@ -154,6 +155,15 @@ def _minus(text: str) -> str:
     return text.replace("-", "−")
 
 
+def view_text(view: str) -> str:
+    """A view by its name: "confidence view", "positive view", "class:cat view"."""
+    return f"{'confidence' if view == 'top_label' else plain(view)} view"
+
+
+def _view_option(view: str) -> str:
+    return "confidence view (top-label)" if view == "top_label" else view_text(view)
+
+
 def settings_text(settings: Settings) -> str:
     """What every number was computed with, in one line."""
     s = settings
@@ -161,7 +171,7 @@ def settings_text(settings: Settings) -> str:
     number = s.n_bins if s.edges is None else len(s.edges) - 1
     ties = f", ties {'kept together' if s.ties == 'together' else 'shared'}" if s.strategy == "equal_mass" else ""
     return (
-        f"{number} {s.strategy.replace('_', '-')} bins{width} {_CLOSED[s.closed]}{ties}; {s.view.replace('_', '-')} view; "
+        f"{number} {s.strategy.replace('_', '-')} bins{width} {_CLOSED[s.closed]}{ties}; {_view_option(s.view)}; "
         f"{percent(s.level)} intervals; seed {s.seed}."
     )
 

@@ -35,10 +35,10 @@ def rendered(blocks: Iterable[Table | str]) -> str:
 
 
 def _fitting(table: Table, console: Any) -> Any:
-    """The table, turned on its side where the terminal is too narrow for it."""
-    made = _grid(table, plain=not console.is_terminal)
-    natural = console.measure(made, options=console.options.update(width=_WIDE)).maximum
-    return made if natural <= console.width else _grid(transposed(table), plain=False)
+    """The table, turned on its side where the terminal is too narrow for it and that makes it narrower."""
+    made, turned = _grid(table, plain=not console.is_terminal), _grid(transposed(table), plain=False)
+    natural, other = (console.measure(t, options=console.options.update(width=_WIDE)).maximum for t in (made, turned))
+    return made if natural <= max(console.width, other) else turned
 
 
 def _grid(table: Table, *, plain: bool) -> Any:

@@ -201,10 +201,11 @@ def evidence_lines(a: Analysis) -> tuple[str, ...]:
 
 def view_note(a: Analysis) -> str | None:
     """What must be known to read another view than the confidence view."""
+    judged = f"The pattern is judged in the {'Positive-class' if a.pattern.name == 'shifted' else 'Confidence'} view."
     if a.view == "positive":
-        return "Overconfidence looks like an S round 50% here. The pattern is judged in the Confidence view."
+        return f"Overconfidence looks like an S round 50% here. {judged}"
     if a.view.startswith("class:"):
-        return "One class against the rest. The pattern is judged in the Confidence view."
+        return f"One class against the rest. {judged}"
     return None
 
 

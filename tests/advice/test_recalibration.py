@@ -154,6 +154,32 @@ def test_differences_of_clusters():
         assert (one.value, one.low, one.high) == pytest.approx((two.value, two.low, two.high), abs=1e-12)
 
 
+def test_rows_without_a_cluster_are_each_their_own():
+    # clusters of 2 rows and rows alone: the interval of the same rows with a name for each that stands alone
+    p, q, y = [0.5, 0.4, 0.7, 0.9, 0.2, 0.6], [0.6, 0.3, 0.8, 0.7, 0.2, 0.5], [1, 0, 1, 0, 0, 1]
+    for missing in ("", None, np.nan):
+        some = np.array(["a", "a", missing, missing, "b", "b"], dtype=object)
+        found = [
+            differences(*(Predictions.from_arrays(y, v, cluster=c) for v in (p, q)))
+            for c in (some, np.array(["a", "a", "c", "d", "b", "b"]))
+        ]
+        assert [e.to_dict() for e in found[0]] == [e.to_dict() for e in found[1]]
+    # and they are dealt out apart, whatever the order of the file
+    rng = np.random.default_rng(3)
+    model = simulated(120, 4, lambda z: z)
+    cluster = np.where(np.arange(120) < 60, "", (np.arange(120) // 4).astype(str))
+    alone = Predictions.from_arrays(model.label, model.probabilities[:, 1], cluster=cluster)
+    fold = fold_of(alone)
+    assert set(fold[:60].tolist()) == set(range(5))
+    assert all(len(set(fold[cluster == c].tolist())) == 1 for c in set(cluster[60:].tolist()))
+    order = rng.permutation(120)
+    assert fold_of(alone.take(order)).tolist() == fold[order].tolist()
+    assert remedies(alone, methods=["temperature"]).clusters == 75
+    each = Predictions.from_arrays(model.label, model.probabilities[:, 1], cluster=np.arange(120))
+    assert fold_of(each).tolist() == fold_of(model).tolist()
+    assert remedies(each, methods=["temperature"]).clusters is None
+
+
 def test_scale_of_weights_changes_nothing():
     random = np.random.default_rng(11)
     p, w = random.random(300), random.integers(1, 5, 300)
@@ -190,6 +216,56 @@ def test_temperature_distortion_is_repaired():
     assert found.answer.startswith("Temperature scaling helps: log loss −0.")
     assert temperature.after.ece < found.before.ece
     assert temperature.after.chance.p95 > 0
+
+
+def rule(found, model):
+    """The one-standard-error rule, from the held-out losses of each map that helps, fitted anew."""
+    order = ["intercept", "temperature", "platt", "beta", "vector", "histogram", "isotonic", "venn_abers"]
+    losses = {r.method: cross_fit(model, r.method).predictions.row_scores()[1] for r in found.tried if r.status == "helps"}
+    lowest = min(losses, key=lambda m: losses[m].mean())
+    for method in sorted(losses, key=order.index):
+        d = losses[method] - losses[lowest]
+        if model.cluster is None:
+            error = d.std(ddof=1) / math.sqrt(len(d))
+        else:  # equal clusters of consecutive rows
+            error = d.reshape(len(set(model.cluster.tolist())), -1).mean(axis=1).std(ddof=1) / math.sqrt(len(set(model.cluster.tolist())))
+        if d.mean() <= error:
+            return method, lowest
+    raise AssertionError
+
+
+@pytest.mark.parametrize("truth", [lambda z: z / 2, lambda z: z - 1, lambda z: z / 2 - 0.5, lambda z: np.where(z > 0, z / 3, z)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_simplest_within_one_standard_error_is_the_best(truth, seed):
+    model = simulated(2000, seed, truth)
+    found = remedies(model, methods=["venn_abers", "isotonic", "beta", "platt", "temperature", "intercept"])
+    assert found.best.method == rule(found, model)[0]
+    assert found.answer == found.best.answer[:-1] + "; about as good as any that was tried."
+    assert len(found.answer.split()) <= 30
+    assert found.to_dict()["best"] == found.best.method
+
+
+def test_one_number_is_preferred_where_one_is_wrong():
+    # true logit z/2: Platt, beta and isotonic regression hold temperature scaling or come near it, so none is clearly better
+    found = [remedies(simulated(2000, 300 + s, lambda z: z / 2)) for s in range(10)]
+    assert sum(r.best.method == "temperature" for r in found) >= 8  # an error is passed in about one of six
+
+
+def test_the_rule_takes_clusters_as_they_are():
+    random = np.random.default_rng(72)
+    z = np.repeat(random.normal(0, 2, 300), 5)
+    y = np.repeat((random.random(300) < special.expit(z[::5] / 2 - 0.3)).astype(int), 5)
+    model = Predictions.from_arrays(y, special.expit(z), cluster=np.repeat(np.arange(300), 5))
+    found = remedies(model, methods=["intercept", "temperature", "platt", "beta"])
+    assert found.best.method == rule(found, model)[0]
+
+
+def test_a_map_that_rules_out_what_happened_is_not_the_best():
+    # 90 rows at 1 are wrong: temperature scaling leaves them at 1, Platt scaling does not
+    y = [1] * 210 + [0] * 90 + [0] * 200 + [1] * 100
+    found = remedies(Predictions.from_arrays(y, [1.0] * 300 + [0.4] * 300))
+    assert found.best.after.clipped == 0
+    assert len(found.answer.split()) <= 30
 
 
 def test_three_classes():

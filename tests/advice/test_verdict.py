@@ -51,6 +51,17 @@ def test_v2_small_difference():
     assert a.pattern.remedy.startswith("Probably none")
 
 
+def test_v2_names_the_view_of_its_events():
+    # 1.5 points more events than claimed at every score: half of the rows are predicted positive, so the confidence view has no gap
+    p = np.repeat([0.25, 0.35, 0.45, 0.55, 0.65, 0.75], 10_000)
+    y = np.concatenate([np.arange(10_000) < round((v + 0.015) * 10_000) for v in np.unique(p)]).astype(int)
+    a = cc.analyze(Predictions.from_arrays(y, p))
+    assert a.verdict.level == "V2"
+    assert a.verdict.text == (
+        "A difference is measurable but small: in the positive view, about 1.5 more events per 100 predictions than claimed."
+    )
+
+
 def test_v2_is_not_for_many_times_the_errors():
     # 0.3 points of gap, but four errors for each expected
     a = rows([(0.999, 4000, 3984), (0.7, 4000, 2800)])
@@ -63,9 +74,13 @@ def test_v3_uniform():
     assert a.verdict.level == "V3"
     # says 75 %, right 69 %: per 100, 25 errors expected and 31 happened
     assert a.verdict.text.startswith("It says 75% on average and is right 69% of the time: 6.0 points too sure")
-    assert "Per 100 predictions it expects 25 errors, 31 happened" in a.verdict.text
+    assert a.verdict.text.endswith(
+        "Per 100 predictions it expects 25 errors, 31 happened; too sure in the lower and in the upper half of its confidence."
+    )
     # 5 points at 0.55 … 0.95 make 0.60 … 1.00: says 75 %, right 80 %
-    assert steps(0.05).verdict.text.startswith("It says 75% on average and is right 80% of the time: 5.0 points too unsure")
+    under = steps(0.05).verdict.text
+    assert under.startswith("It says 75% on average and is right 80% of the time: 5.0 points too unsure")
+    assert under.endswith("20 happened; too unsure in the lower and in the upper half of its confidence.")
 
 
 def test_v3_interval_of_overconfidence_is_turned_round():
@@ -101,7 +116,9 @@ def test_v3_shift():
     p = np.repeat(np.arange(0.15, 1.0, 0.08).round(2), 300)
     y = np.concatenate([np.arange(300) < round((v - 0.1) * 300) for v in np.unique(p)]).astype(int)
     a = cc.analyze(Predictions.from_arrays(y, p))
-    assert a.verdict.text == f"Risks are overstated throughout: {p.sum():,.0f} events predicted, {y.sum():,} happened."
+    assert (
+        a.verdict.text == f"In the positive view, risks are overstated throughout: {p.sum():,.0f} events predicted, {y.sum():,} happened."
+    )
 
 
 def test_no_setting_flips_a_verdict():

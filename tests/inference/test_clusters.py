@@ -60,6 +60,7 @@ def test_clusters_of_one_row_are_no_clusters():
 def test_missing_clusters_are_each_their_own(cluster, codes, missing):
     found, count = cluster_codes(cluster)
     assert count == missing
+    assert set(found.tolist()) == set(range(int(found.max()) + 1))
     same = found[:, None] == found[None, :]
     text = [str(c) for c in cluster]
     empty = [t in ("", "None", "nan") for t in text]
@@ -106,8 +107,8 @@ def test_weighted_profiles_add_with_their_strata():
 
 def test_mean_gap_by_hand():
     # r = 0.1, 0.2, −0.7 in a; 0.4 in b; mean 0: cluster sums −0.4 and 0.4; C = 4²/(3² + 1²) = 1.6
-    g = mean_gap(model([0.9, 0.8, 0.7, 0.6], [1, 1, 0, 1], ["a", "a", "a", "b"]).profile())
-    half = float(special.stdtrit(0.6, 0.975)) * math.sqrt(0.32 * 1.6 / 0.6) / 4
+    g = mean_gap(model([0.9, 0.8, 0.7, 0.6], [1, 1, 0, 1], ["a", "a", "a", "b"]).profile(), 0.1)
+    half = float(special.stdtrit(0.6, 0.55)) * math.sqrt(0.32 * 1.6 / 0.6) / 4
     assert g.value == pytest.approx(0, abs=1e-15)
     assert [g.low, g.high] == pytest.approx([-half, half], rel=1e-9)
 

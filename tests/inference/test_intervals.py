@@ -114,14 +114,13 @@ def profile(p, y, w=None):
     return Predictions.from_top_label(p, y, sample_weight=w).profile()
 
 
-# 97.5 % points of t: with two degrees of freedom 0.95·√(2/(1 − 0.95²)), with nine from a table
-T_975 = {2: 0.95 * math.sqrt(2 / (1 - 0.95**2)), 9: 2.2621571628}
+T_975 = {9: 2.2621571628}  # 97.5 % point of t, from a table
 
 
 def test_mean_gap_by_hand():
     # r = 0.2, −0.8, −0.6: mean −0.4, squares of deviations 0.36, 0.16, 0.04 → sd² = 0.28
-    g = mean_gap(profile([0.8, 0.8, 0.6], [1, 0, 0]))
-    half = T_975[2] * math.sqrt(0.28 / 3)
+    g = mean_gap(profile([0.8, 0.8, 0.6], [1, 0, 0]), 0.5)
+    half = 0.5 * math.sqrt(2 / 0.75) * math.sqrt(0.28 / 3)  # t with two degrees of freedom: q·√(2/(1 − q²)) at level q
     assert g.value == pytest.approx(-0.4, abs=1e-15)
     assert [g.low, g.high] == pytest.approx([-0.4 - half, -0.4 + half], abs=1e-9)
 
@@ -139,8 +138,8 @@ def test_definition_4_gap_of_d_is_accuracy_minus_confidence():
 def test_mean_gap_with_weights_by_hand():
     # w = 1, 3; r = 0.5, −0.25: mean −1/16; Σw²(r − mean)² = (9/16)² + 9·(3/16)² = 162/256; n_eff = 16/10;
     # se² = 162/256 / 16 · n_eff/(n_eff − 1); t with 0.6 degrees of freedom
-    g = mean_gap(profile([0.5, 0.25], [1, 0], [1, 3]))
-    half = float(special.stdtrit(0.6, 0.975)) * math.sqrt(162 / 256 / 16 * 1.6 / 0.6)
+    g = mean_gap(profile([0.5, 0.25], [1, 0], [1, 3]), 0.1)
+    half = float(special.stdtrit(0.6, 0.55)) * math.sqrt(162 / 256 / 16 * 1.6 / 0.6)
     assert g.value == pytest.approx(-1 / 16, abs=1e-15)
     assert [g.low, g.high] == pytest.approx([-1 / 16 - half, -1 / 16 + half], rel=1e-9)
 
@@ -161,6 +160,27 @@ def test_mean_gap_where_all_rows_are_right_is_wilson_minus_the_claim():
     # ten of ten right: Wilson's lower end n/(n + z²) = 10/13.8414588… = 0.722467
     g = mean_gap(profile([0.9] * 10, [1] * 10))
     assert [g.low, g.high] == pytest.approx([10 / (10 + 1.959963984540054**2) - 0.9, 0.1], abs=1e-12)
+
+
+def test_mean_gap_stays_where_an_accuracy_can_be():
+    # one wrong of two at 0.9: mean −0.4, sd √½, t with one degree of freedom 12.7: far beyond −0.9 and 0.1
+    g = mean_gap(profile([0.9, 0.9], [1, 0]))
+    assert [g.low, g.high] == pytest.approx([-0.9, 0.1], abs=1e-15)
+    assert mean_gap(profile([0.9, 0.9], [1, 0]), 0.5).high == pytest.approx(0.1, abs=1e-15)  # −0.4 + 1·½, as t₁ is 1 at 75 %
+    # with weights and with clusters too: 19 right rows and a wrong one at 0.96, so the mean is −0.01
+    for beside in ({}, {"sample_weight": [1] * 10 + [2] * 10}, {"cluster": [i // 2 for i in range(20)]}):
+        g = mean_gap(Predictions.from_top_label([0.96] * 20, [1] * 19 + [0], **beside).profile())
+        assert -0.96 <= g.low < g.value < g.high <= 0.04 + 1e-15
+        assert g.high == pytest.approx(0.04, abs=1e-15)
+
+
+def test_the_t_interval_is_too_narrow_with_few_wrong_rows():
+    # 100 rows at 0.95: exact probability of a miss, over the number of right rows; Wilson's interval where it is 100 (or 0)
+    miss = 0.0
+    for k in range(70, 101):
+        g = mean_gap(profile([0.95] * 100, [1] * k + [0] * (100 - k)))
+        miss += math.comb(100, k) * 0.95**k * 0.05 ** (100 - k) * (not g.low <= 0 <= g.high)
+    assert miss == pytest.approx(0.12, abs=0.005)
 
 
 def test_levels_widen_the_interval():

@@ -1,4 +1,4 @@
-"""CORP, Murphy and skill: worked fractions, enumeration of all labels, published figures, properties."""
+"""CORP and Murphy: worked fractions, enumeration of all labels, published figures, properties."""
 
 import csv
 import itertools
@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import calibcore as cc
 from calibcore.errors import InputError
-from calibcore.measures.decomposition import corp, corp_decomposition, murphy, murphy_decomposition, skill, skill_scores
+from calibcore.measures.decomposition import corp, corp_decomposition
+from calibcore.measures.murphy import murphy, murphy_decomposition
 from calibcore.predictions import Predictions
 
 P = ref.floats(ref.D_P)
@@ -254,25 +255,3 @@ def test_murphy_adds_up_and_weights_repeat(sample, n_bins, strategy, ties):
     terms(p, y)
     if strategy == "equal_width":
         np.testing.assert_allclose(terms(p, y, w * 1e15), terms(np.repeat(p, w), np.repeat(y, w)), atol=1e-12)
-
-
-def test_skill_of_d():
-    s = skill_scores(ref.D_Y, P)
-    assert s.brier == pytest.approx(31 / 96, abs=1e-15)  # 1 − (13/80)/(6/25)
-    assert round(s.log_loss, 10) == 0.2898471167  # 1 − 0.4779411758/0.6730116670
-    assert s.scale == "0 to 1"
-
-
-def test_skill_without_variety_is_undefined_and_the_base_rate_has_none():
-    assert skill_scores([1, 1], [0.4, 0.8]).to_dict() == {"brier": None, "log_loss": None}
-    base = skill_scores([1, 0, 0, 0], [0.25] * 4)
-    assert (base.brier, base.log_loss) == pytest.approx((0, 0), abs=1e-15)
-    assert skill_scores([0, 1], [1.0, 0.0]).brier == -3.0  # 1 − 1/(1/4)
-    for scale in (1e-15, 1e15):
-        assert skill_scores(ref.D_Y, P, sample_weight=np.full(10, scale)).brier == pytest.approx(31 / 96, abs=1e-14)
-
-
-def test_skill_of_the_confidence():
-    confidence = Predictions.from_top_label([0.9, 0.6, 0.8], [1, 0, 1]).profile()
-    assert skill(confidence).scale == "of the confidence only, 0 to 1"
-    assert skill(confidence).brier == pytest.approx(1 - (0.01 + 0.36 + 0.04) / 3 / (2 / 9), abs=1e-14)

@@ -34,13 +34,40 @@ def test_a_run_says_verdict_remedy_columns_and_notes():
     assert f"m: {a.verdict.text}" in lines
     assert "  Read from m: label = y_true, probabilities = y_prob, positive = 1, weight = w." in lines
     assert [line for line in lines if line.startswith("  Note: ")] == [f"  Note: {n}" for n in dict.fromkeys(a.notes)]
-    assert any(line.startswith("15 equal-width bins (a, b]; top-label view; 95% intervals; seed 0.") for line in lines)
+    assert any(line.startswith("15 equal-width bins (a, b]; confidence view (top-label); 95% intervals; seed 0.") for line in lines)
 
 
 def test_the_gap_is_explained_in_the_words_of_the_view():
     (model,) = cc.read(CSV, name="m")
     for view, words in (("top_label", "accuracy − confidence"), ("positive", "share of positives − mean probability")):
         assert any(f"Gap: {words}" in line for line in text_of(result_blocks([cc.analyze(model, cc.Settings(view=view))])))
+
+
+ELSEWHERE = "Verdict and pattern are those of the confidence view, whatever is shown"
+
+
+def test_another_view_than_that_of_the_verdict_is_said():
+    (model,) = cc.read(CSV, name="m")
+    three = cc.Predictions.from_arrays([0, 1, 2], [[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8]])
+    for source, view, line in (
+        (model, "top_label", None),
+        (model, "positive", f"{ELSEWHERE} (of the positive view for a shift)."),
+        (three, "class:1", f"{ELSEWHERE}."),
+        (model.profile("positive"), "positive", None),  # a profile is judged in its own view
+    ):
+        lines = text_of(result_blocks([cc.analyze(source, cc.Settings(view=view))]))
+        assert [x for x in lines if x.startswith(ELSEWHERE)] == ([] if line is None else [line])
+
+
+def test_bins_are_printed_for_one_model_only():
+    models = [cc.Predictions.from_arrays([1, 0, 1], [0.9, 0.2, 0.6], name=n) for n in "xy"]
+    found = cc.compare(models)
+    for blocks, times in (
+        (result_blocks([found.analyses[0]]), 1),
+        (result_blocks(found.analyses), 0),
+        (result_blocks(found.analyses, found), 0),
+    ):
+        assert sum("If calibrated" in b.header for b in blocks if isinstance(b, Table)) == times
 
 
 def test_a_comparison_starts_with_the_baseline():
@@ -85,3 +112,10 @@ def test_a_terminal_gets_a_box_and_turns_a_table_that_is_too_wide(capsys, monkey
     table = Table(tuple(f"figure {i}" for i in range(9)), (tuple(f"value {i}" for i in range(9)),))
     lines = [line for line in rendered([table]).splitlines() if "figure" in line]
     assert len(lines) == (1 if columns == 200 else 9)
+
+
+def test_a_long_table_that_is_too_wide_is_not_turned_into_a_wider_one(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    table = Table(("What", "m"), tuple((f"a measure with quite a long name, number {i}", "and its value: 0.1234") for i in range(9)))
+    assert sum("measure" in line for line in rendered([table]).splitlines()) == 9

@@ -39,7 +39,9 @@ def test_debiased():
     check = judged(Limits(ece=0.05, on="debiased"))
     assert check.value == pytest.approx(1 / math.sqrt(600))
     assert check.holds
-    assert check.line.startswith("m.csv m: debiased error 0.0408 ≤ 0.05, holds (10 equal-width bins, n = 20; 95% interval 0.0000 to ")
+    assert check.line.startswith(
+        "m.csv m: debiased root mean square error 0.0408 ≤ 0.05, holds (not an ECE; 10 equal-width bins, n = 20; 95% interval 0.0000 to "
+    )
     assert check.line.endswith("lies on both sides of the limit, so these rows cannot tell)")
     assert not judged(Limits(ece=0.04, on="debiased")).holds
 
@@ -57,7 +59,7 @@ def test_debiased_needs_whole_rows():
         judged(Limits(ece=0.1, on="debiased"), settings=cc.Settings(n_bins=3, strategy="equal_mass", ties="share"))
 
 
-def test_a_limit_is_passed_by_more_only():
+def test_a_limit_is_exceeded_by_more_only():
     # Ten of ten rows right at 0.95: ECE 1/20, which as a sum of doubles is a little more.
     even = model([0.95] * 10, [1] * 10)
     check = judged(Limits(ece=0.05), even)
@@ -69,7 +71,7 @@ def test_a_limit_is_passed_by_more_only():
 def test_a_value_is_never_shown_on_the_wrong_side():
     # ECE 0.100012: four decimals would read "0.1000 > 0.1".
     check = judged(Limits(ece=0.1), model([0.899988] * 10, [1] * 10))
-    assert "ECE 0.10001 > 0.1, limit passed" in check.line
+    assert "ECE 0.10001 > 0.1, exceeds the limit" in check.line
     # ECE 0.09998: four decimals would read "0.1000 ≤ 0.09999".
     assert "ECE 0.09998 ≤ 0.09999, holds" in judged(Limits(ece=0.09999), model([0.90002] * 10, [1] * 10)).line
 
@@ -91,7 +93,7 @@ def test_mce_names_bin_and_rows():
     check = judged(Limits(mce=0.1))
     # B(10, 0.9): P(X ≤ 6) = 0.0128, P(X ≤ 7) = 0.0702, so 95% lie from 7 to 10, and 7 were right.
     assert check.line == (
-        "m.csv m: MCE 0.2000 > 0.1, limit passed (bin 80–90%, 10 rows, of 10 equal-width bins, n = 20; "
+        "m.csv m: MCE 0.2000 > 0.1, exceeds the limit (bin 80–90%, 10 rows, of 10 equal-width bins, n = 20; "
         "accuracy there 70.0%, 70.0% to 100.0% if calibrated, so these rows cannot tell)"
     )
     assert judged(Limits(mce=0.3)).evidence.endswith("if calibrated")
@@ -107,7 +109,7 @@ def test_gap_is_judged_by_its_size_and_shown_with_its_sign():
     check = judged(Limits(gap=0.1))
     ends = f"{g.low:.4f} to {g.high:+.4f}".replace("-", "−")
     assert check.line == (
-        f"m.csv m: |gap| 0.1500 > 0.1, limit passed (n = 20; gap −0.1500, 95% interval {ends} lies on both sides of the limit, "
+        f"m.csv m: |gap| 0.1500 > 0.1, exceeds the limit (n = 20; gap −0.1500, 95% interval {ends} lies on both sides of the limit, "
         "so these rows cannot tell)"
     )
     # A thousand rows of each kind: 0.15 ± 0.01 lies above 0.1.
@@ -125,6 +127,46 @@ def test_what_is_not_as_usual_is_said():
     assert check.to_dict()["file"] is None
 
 
+# 100 rows at 0.4 of which 50 happened, 100 at 0.6 of which 70 did.  Positive view: gaps +1/10 in both, so ECE, MCE and gap
+# are 1/10.  Confidence view: 200 rows at 0.6, of which the model is right in 50 + 70: no gap.
+HIDDEN = cc.Predictions.from_arrays([1] * 50 + [0] * 50 + [1] * 70 + [0] * 30, [0.4] * 100 + [0.6] * 100, name="h")
+
+
+def test_the_other_view_of_a_binary_model_is_evidence_and_decides_nothing():
+    for check, what in zip(Limits(ece=0.05, mce=0.05, gap=0.05).judge(HIDDEN, TEN), ("ECE", "MCE", "|gap|"), strict=True):
+        assert (check.view, check.holds) == ("top_label", True)
+        assert "confidence view, n = 200" in check.evidence
+        text = f"; {what} in the positive view 0.1000, which exceeds this limit (--view positive judges it)"
+        assert check.evidence.endswith(text)
+    positive = cc.Settings(n_bins=10, view="positive")
+    for check, what in zip(Limits(ece=0.05, mce=0.05, gap=0.05).judge(HIDDEN, positive), ("ECE", "MCE", "|gap|"), strict=True):
+        assert (check.view, check.holds) == ("positive", False)
+        assert "positive view, n = 200" in check.evidence
+        assert check.evidence.endswith(f"; {what} in the confidence view 0.0000")
+    assert Limits(ece=0.2).judge(HIDDEN, TEN)[0].evidence.endswith("; ECE in the positive view 0.1000")
+
+
+def test_the_option_that_judges_the_confidence_view_is_named():
+    # All of 100 rows at ½ ± 0.3 are wrong: positive view, 0.5 − 0.5 overall; confidence view, 0 − 0.8.
+    wrong = cc.Predictions.from_arrays([1] * 50 + [0] * 50, [0.2] * 50 + [0.8] * 50, name="w")
+    (check,) = Limits(gap=0.1).judge(wrong, cc.Settings(view="positive"))
+    assert check.holds
+    assert check.evidence.endswith("; |gap| in the confidence view 0.8000, which exceeds this limit (--view top-label judges it)")
+
+
+def test_the_debiased_error_of_the_other_view():
+    # S = 10 and Q = 50·0.36 + 50·0.16 = 26 at 0.4, S = 10 and Q = 70·0.16 + 30·0.36 = 22 at 0.6: (74 + 78)/(2·9900) = 0.0876²
+    (check,) = Limits(ece=0.05, on="debiased").judge(HIDDEN, TEN)
+    assert "; debiased root mean square error in the positive view 0.0876, which exceeds this limit" in check.evidence
+
+
+def test_one_view_needs_no_name():
+    assert "view" not in judged(Limits(ece=0.1)).evidence
+    of_class = Limits(ece=1).judge(HIDDEN, cc.Settings(view="class:1"))[0].evidence
+    assert "class:1 view" in of_class
+    assert "in the" not in of_class.replace("in the same", "")
+
+
 def test_names_are_one_line():
     check = Limits(gap=1).judge(cc.Predictions.from_top_label([0.9], [1], name="a\n\x1b[31m"), TEN)[0]
     assert check.line.startswith("a\\n\\x1b[31m: |gap|")
@@ -133,10 +175,11 @@ def test_names_are_one_line():
 def test_document():
     checks = judged(Limits(ece=0.1, mce=0.3))
     found = document(checks)
-    assert set(found) == {"checks", "passed"}
+    assert set(found) == {"checks", "holds"}
     assert found["checks"][0] == {
         "model": "m",
         "file": "m.csv",
+        "view": "top_label",
         "limit": "ece",
         "on": "plugin",
         "value": pytest.approx(0.15),
@@ -145,9 +188,9 @@ def test_document():
         "evidence": checks[0].evidence,
     }
     assert found["checks"][1]["on"] is None
-    assert found["passed"] is False
-    assert document(checks[1:])["passed"] is True
-    assert document(checks[1:], complete=False)["passed"] is False
+    assert found["holds"] is False
+    assert document(checks[1:])["holds"] is True
+    assert document(checks[1:], complete=False)["holds"] is False
 
 
 @pytest.mark.parametrize(

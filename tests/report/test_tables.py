@@ -66,7 +66,7 @@ def test_intervals():
 
 
 def test_settings():
-    assert settings_text(cc.Settings()) == "15 equal-width bins (a, b]; top-label view; 95% intervals; seed 0."
+    assert settings_text(cc.Settings()) == "15 equal-width bins (a, b]; confidence view (top-label); 95% intervals; seed 0."
     mass = cc.Settings(n_bins=7, strategy="equal_mass", ties="share", view="positive", level=0.9, seed=3)
     assert settings_text(mass) == "7 equal-mass bins (a, b], ties shared; positive view; 90% intervals; seed 3."
     custom = cc.Settings(edges=(0, 0.5, 1), closed="left", view="class:cat")

@@ -93,6 +93,18 @@ def test_the_positive_view_warns_of_the_s_shape():
     assert words.other_view(a).startswith("Confidence view: ECE 0.1500")
 
 
+def test_a_shift_is_said_to_be_judged_in_the_positive_view():
+    # every probability 10 points too low
+    p = np.repeat(np.arange(0.15, 0.9, 0.08).round(2), 300)
+    y = np.concatenate([np.arange(300) < round((v + 0.1) * 300) for v in np.unique(p)]).astype(int)
+    model = cc.Predictions.from_arrays(y, p)
+    for view in ("positive", "class:0"):
+        a = cc.analyze(model, cc.Settings(view=view))
+        assert a.pattern.name == "shifted"
+        assert words.view_note(a).endswith("The pattern is judged in the Positive-class view.")
+    assert words.view_note(cc.analyze(SAMPLES["over"], cc.Settings(view="positive"))).endswith("judged in the Confidence view.")
+
+
 def test_equal_mass_edges_are_said_to_come_from_the_data():
     a = cc.analyze(SAMPLES["over"], cc.Settings(strategy="equal_mass"))
     assert any("The edges come from this data." in c.line for c in words.caveats(a))
