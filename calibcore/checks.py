@@ -31,6 +31,7 @@ __all__ = [
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
 _DIGITS = {2: 3, 4: 7, 8: 15}
+_LIGHTEST = 1e-12  # part of the largest weight; squares must add up, too
 _MISSING_HELP = {  # of arrays, and of files
     False: "Leave these rows out, or mend them",
     True: "Leave such rows out with missing='drop' (--missing drop), or mend them",
@@ -248,6 +249,15 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
             raise InputError(f"The weight in row {row} is {text}.", value=float(weight[row - 1]), row=row)
     if not weight.any():
         raise InputError("All weights are 0; their sum must be positive.")
+    light = (weight > 0) & (weight < weight.max() * _LIGHTEST)
+    if light.any():
+        row = int(np.argmax(light)) + 1
+        raise InputError(
+            f"The weight in row {row} is less than {_LIGHTEST:g} of the largest, so it would be lost in rounding. "
+            "Give such rows weight 0, which leaves them out, or mend the weights.",
+            value=float(weight[row - 1]),
+            row=row,
+        )
     return weight
 
 

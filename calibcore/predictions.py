@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.beside import checked_agreement, checked_beside, clip_note, few_classes, sum_note, tied_rows
 from calibcore.checks import (
     as_column,
     checked_flags,
@@ -59,8 +60,7 @@ class Predictions:
     predicted : array of shape (n,), or None
         Class index; the smallest of the largest probabilities.
     correct : array of shape (n,), bool
-    weight : array of shape (n,), or None
-    ids : array of shape (n,), or None
+    weight, ids : array of shape (n,), or None
     groups : dict of name to array of shape (n,)
     cluster : array of shape (n,), or None
         Which rows belong together (repeated rows of one event or subject): they are not independent.
@@ -97,7 +97,7 @@ class Predictions:
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{_few_classes(self.classes)}>"
+        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}>"
 
     def __post_init__(self) -> None:
         for array in (*(getattr(self, n) for n in _BY_ROW), *self.groups.values()):
@@ -170,7 +170,7 @@ class Predictions:
             label,
             matrix,
             tuple(names),
-            notes=(*_clip_note(clipped), *_sum_note(*sums)),
+            notes=(*clip_note(clipped), *sum_note(*sums)),
             weight=sample_weight,
             groups=groups,
             ids=ids,
@@ -211,11 +211,8 @@ class Predictions:
             label,
             predicted,
             None if weight is None else checked_weights(weight, len(label)),
-            None if ids is None else np.array(ids),
-            {k: np.array(v) for k, v in (groups or {}).items()},
-            None if cluster is None else np.array(cluster),
-            None if time is None else np.array(time),
-            _tied(matrix, confidence),
+            *checked_beside(len(label), ids, groups or {}, cluster, time),
+            tied_rows(matrix, confidence),
             n_excluded,
             dict(source or {}),
             tuple(notes),
@@ -268,6 +265,9 @@ class Predictions:
                 same_length(side, len(values), what)
         occurring = [d for side in (label, predicted) if side is not None for d in distinct_labels(side)]
         names = tuple(name_text(c) for c in classes) if classes is not None else tuple(sorted_names(occurring))
+        true = None if label is None else checked_labels(label, names)
+        said = None if predicted is None else checked_labels(predicted, names, "predicted class")
+        checked_agreement(right, true, said)
         return cls(
             name or "model",
             "top_label",
@@ -276,24 +276,18 @@ class Predictions:
             right.copy(),
             np.arange(1, len(values) + 1) if row is None else row,
             None,
-            None if label is None else checked_labels(label, names),
-            None if predicted is None else checked_labels(predicted, names, "predicted class"),
+            true,
+            said,
             None if sample_weight is None else checked_weights(sample_weight, len(values)),
-            None if ids is None else np.array(ids),
-            {k: np.array(v) for k, v in (groups or {}).items()},
-            None if cluster is None else np.array(cluster),
-            None if time is None else np.array(time),
+            *checked_beside(len(values), ids, groups or {}, cluster, time),
             0,
             n_excluded,
             dict(source or {}),
-            (*notes, *_clip_note(clipped)),
+            (*notes, *clip_note(clipped)),
         ).without_zero_weights()
 
     def without_zero_weights(self) -> Predictions:
         """Without the rows of weight 0, which count for nothing; said in a note."""
-        for what, values in {"ids": self.ids, "clusters": self.cluster, "times": self.time, **self.groups}.items():
-            if values is not None:
-                same_length(values, self.n, what)
         kept, notes = self, list(self.notes)
         if self.weight is not None and not self.weight.all():
             kept = self.take(np.flatnonzero(self.weight))
@@ -305,7 +299,7 @@ class Predictions:
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
         parts: dict[str, Any] = {k: None if (v := getattr(self, k)) is None else v[rows] for k in _BY_ROW}
-        tied = 0 if parts["probabilities"] is None else _tied(parts["probabilities"], parts["confidence"])
+        tied = 0 if parts["probabilities"] is None else tied_rows(parts["probabilities"], parts["confidence"])
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
 
     @property
@@ -412,21 +406,3 @@ class Predictions:
             return squares - 2 * self._true_class(view) + 1, log_loss
         value, event = self.rows("positive" if self.task == "binary" else view)
         return (value.astype(np.float64) - event) ** 2, log_loss
-
-
-def _few_classes(classes: Sequence[str]) -> str:
-    return f", classes {listing(classes, 4)}" if classes else ""
-
-
-def _tied(matrix: Numbers, confidence: Numbers) -> int:
-    """Rows whose largest probability is shared by several classes."""
-    return int(np.count_nonzero(np.count_nonzero(matrix == confidence[:, None], axis=1) > 1))
-
-
-def _clip_note(clipped: int) -> tuple[str, ...]:
-    what = "1 value" if clipped == 1 else f"{clipped:,} values"
-    return (f"{what} a hair outside [0, 1] (rounding noise) set to the nearest end.",) if clipped else ()
-
-
-def _sum_note(count: int, largest: float) -> tuple[str, ...]:
-    return (f"{rows_text(count)} do not add up to exactly 1 (largest difference {largest:.2g}); used as written.",) if count else ()

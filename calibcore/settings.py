@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,20 +110,26 @@ class Settings:
         self._check_requests()
 
     def _check_requests(self) -> None:
-        given: Any = self.on_request
-        asked = (given,) if isinstance(given, str) else tuple(given)
+        given: Any = () if self.on_request is None else self.on_request
+        asked = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
         for name in asked:
             if name not in REQUESTS:
                 raise InputError(f"There is nothing called {name!r} to request; there are {', '.join(REQUESTS)}.", available=REQUESTS)
         object.__setattr__(self, "on_request", tuple(dict.fromkeys(asked)))
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise InputError(f"The threshold must be a fraction from 0 to 1; got {self.threshold!r}.", value=self.threshold)
-        for name in ("cost_error", "cost_review"):
-            cost = getattr(self, name)
-            if cost is not None and not (cost >= 0 and np.isfinite(cost)):
-                raise InputError(f"{name} must be a number from 0 up; got {cost!r}.", value=cost)
-            if cost is not None and self.threshold is None:
-                raise InputError(f"{name} needs a threshold, the score above which rows are acted on.")
+        for name, most in (("threshold", 1.0), ("cost_error", np.inf), ("cost_review", np.inf)):
+            self._check_number(name, most)
+
+    def _check_number(self, name: str, most: float) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not number or not 0 <= value <= most or not np.isfinite(value):
+            allowed = "a fraction from 0 to 1" if most == 1 else "a number from 0 up"
+            raise InputError(f"The {name.replace('_', ' of ')} must be {allowed}; got {value!r}.", value=value)
+        if self.threshold is None:
+            raise InputError(f"{name} needs a threshold, the score above which rows are acted on.")
+        object.__setattr__(self, name, float(value))
 
     def partition(self, profile: Profile) -> Partition | SharedTies:
         """The bins that these settings mean for a profile."""

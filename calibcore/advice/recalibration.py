@@ -277,8 +277,8 @@ def remedies(
 def _least_fitted(predictions: Predictions, fold: IndexArray) -> int:
     """Effective rows of the smallest training part."""
     weight = np.ones(predictions.n) if predictions.weight is None else predictions.weight
-    sums, squares = (np.bincount(fold, weights=w) for w in (weight, weight**2))
-    return round(float(np.min((sums.sum() - sums) ** 2 / (squares.sum() - squares))))
+    parts = (weight[fold != f] for f in range(int(fold.max()) + 1))
+    return round(min(float(np.sum(w)) ** 2 / float(np.sum(w**2)) for w in parts))
 
 
 def _skipped(name: str, k: int) -> Remedy:

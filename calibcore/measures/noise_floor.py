@@ -73,19 +73,31 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
 def bin_variance(profile: Profile, partition: Partition | SharedTies) -> FloatArray:
     """Variance of each bin's residual Σw(event − value) under calibration, shape (bins,); clusters allowed for."""
     positions = partition.cut(profile.value)
-    if not isinstance(partition, SharedTies) and profile.clusters is None:
-        return np.maximum(profile.cumulative("variance").between(positions), 0.0)
-    overlaps = _overlaps(np.asarray(positions, dtype=np.float64))
+    if isinstance(partition, SharedTies):
+        return _shared_variance(profile, np.asarray(positions, dtype=np.float64))
+    variance, bins = np.maximum(profile.cumulative("variance").between(positions), 0.0), len(positions) - 1
+    if profile.clusters is None:
+        return variance
+    pairs = profile.clusters.pairs_in(np.repeat(np.arange(bins), np.diff(positions)), bins)
+    return variance * _design_effect(profile.dependence * pairs, profile.cumulative("weight_squared").between(positions))
+
+
+def _design_effect(more: FloatArray, squared: FloatArray) -> FloatArray:
+    """1 + δ·Σw·w'/Σw² of each bin, δ the dependence; the pairs are those of rows of one cluster."""
+    return 1 + np.divide(np.maximum(more, 0.0), squared, out=np.zeros(len(more)), where=squared > 0)
+
+
+def _shared_variance(profile: Profile, positions: FloatArray) -> FloatArray:
+    """`bin_variance` where cells are divided between bins."""
+    overlaps, bins = _overlaps(positions), len(positions) - 1
     cell, bin_, share = overlaps
-    bins = len(positions) - 1
     variance, squared = (
-        np.bincount(bin_, share**2 * np.asarray(profile.cell_sums(q), dtype=np.float64)[cell], minlength=bins)
+        np.bincount(bin_, share**2 * np.asarray(profile.cell_sums(q), dtype=np.float64)[cell], minlength=bins).astype(np.float64)
         for q in ("variance", "weight_squared")
     )
     if profile.clusters is None:
         return np.asarray(variance)
-    more = profile.dependence * _pairs(profile.clusters, overlaps, bins)
-    return np.asarray(variance * (1 + np.divide(more, squared, out=np.zeros(bins), where=squared > 0)))
+    return np.asarray(variance * _design_effect(profile.dependence * _pairs(profile.clusters, overlaps, bins), squared))
 
 
 def _overlaps(positions: FloatArray) -> tuple[IndexArray, IndexArray, FloatArray]:
