@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from calibcore.advice.patterns import Pattern, find_pattern
 from calibcore.advice.verdict import Verdict, advised, find_verdict
-from calibcore.binned import BinnedStatistics, finite_or_none
+from calibcore.binned import BinnedStatistics
 from calibcore.catalogue import Subject, plain, requested, shown
 from calibcore.checks import listing, needs, needs_all
 from calibcore.errors import InputError
@@ -128,7 +128,7 @@ class Analysis:
                 "chance": {k: list(getattr(self.chance_sweep, k)) for k in ("n_bins", "median", "p95")},
             },
             "classwise": None if self.classwise is None else _classwise_dict(self.classwise, self.floors),
-            "bins": bin_rows_of(b, self.settings.level),
+            "bins": b.rows(self.settings.level),
             "interval_kinds": dict(_KINDS),
             "bins_used": b.used,
             "views": {k: {"ece": v.ece, "mce": v.mce} for k, v in self.views.items()},
@@ -213,32 +213,6 @@ def _difference_dict(d: Differences, ece: float) -> dict[str, Any]:
 
 def _classwise_dict(c: ClasswiseError, floors: Mapping[str, float]) -> dict[str, Any]:
     return {"mean": c.mean, "per_class": {k: {"ece": v, "n": c.rows[k], "floor": floors[k]} for k, v in c.per_class.items()}}
-
-
-def bin_rows_of(b: BinnedStatistics, level: float) -> list[dict[str, Any]]:
-    """One dict a bin, as in the JSON and the CSV of bins."""
-    ranges = b.calibrated_range(level)
-    wilson, exact, jeffreys = (b.interval(level, method=method) for method in ("wilson", "clopper_pearson", "jeffreys"))
-    return [
-        {
-            "lower": float(b.edges[i]),
-            "upper": float(b.edges[i + 1]),
-            "count": b.count[i].item(),
-            "confidence": finite_or_none(b.confidence[i]),
-            "accuracy": finite_or_none(b.accuracy[i]),
-            "gap": finite_or_none(b.gap[i]),
-            "interval": _pair(wilson, i),
-            "clopper_pearson": _pair(exact, i),
-            "jeffreys": _pair(jeffreys, i),
-            "chance": _pair(ranges, i),
-        }
-        for i in range(len(b.count))
-    ]
-
-
-def _pair(ends: tuple[Any, Any], i: int) -> list[float] | None:
-    low, high = finite_or_none(ends[0][i]), finite_or_none(ends[1][i])
-    return None if low is None or high is None else [low, high]
 
 
 def analyze(source: Predictions | Profile, settings: Settings | None = None) -> Analysis:

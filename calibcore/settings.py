@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.binned import checked_level
 from calibcore.checks import needs, view_name
 from calibcore.errors import InputError
 from calibcore.measures.calibration_error import make_partition, strategy_name
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 
 __all__ = ["REQUESTS", "Settings"]
 

@@ -68,7 +68,6 @@ NO_MODEL = {  # arrays, files, or p-values
     "top_label_calibration_error",
 }
 FUNCTIONS = {n for n in cc.__all__ if inspect.isfunction(getattr(cc, n))}
-PENDING = {"noise_floor", "remedies"}  # not guarded yet: remove a name when its function is
 WRONG = [None, "swift.csv", 15, 0.5, P, np.array(P), {"p": P}]
 
 
@@ -79,15 +78,11 @@ def fault(function, *args, **options):
 
 
 def refusal(name, call):
-    """The sentence of a function that must refuse; one that is not guarded yet may fail as it likes, and is no surprise."""
+    """The sentence of a function that must refuse."""
     try:
         call()
     except cc.InputError as found:
         return str(found)
-    except (AttributeError, TypeError):
-        if name in PENDING:
-            pytest.xfail(f"{name} has no guard yet")
-        raise
     pytest.fail(f"{name} took it")
 
 
@@ -140,8 +135,7 @@ def test_what_takes_a_partition_says_so(wrong):
         "Profile.bin": lambda: PROFILE.bin(wrong),
     }
     for name, call in calls.items():
-        if name not in PENDING:
-            assert fault(call) == f"{name} takes a Partition, such as Partition.equal_width(15); got {got(wrong)}."
+        assert fault(call) == f"{name} takes a Partition, such as Partition.equal_width(15); got {got(wrong)}."
 
 
 def test_methods_and_settings_say_so_too():
@@ -413,7 +407,6 @@ def test_the_repr_of_an_analysis_holds_its_numbers(results):
 
 # --- 6 and 7. Docstrings ----------------------------------------------------------------------------------------------------
 
-NOT_YET = {"corp_decomposition", "debiased_squared_error", "noise_floor", "remedies"}
 LINK = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)`(?!`)")
 
 
@@ -438,8 +431,6 @@ def test_a_docstring_names_only_what_a_reader_can_find(name):
     if inspect.isclass(public):
         texts += [inspect.getdoc(v) for k, v in vars(public).items() if not k.startswith("_") and (callable(v) or isinstance(v, property))]
     unknown = sorted({n for t in texts if t for n in LINK.findall(t) if not resolves(n, public)})
-    if name in NOT_YET and unknown:
-        pytest.xfail(f"names not found: {unknown}")
     assert unknown == []
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy import special
 
 import calibcore as cc
-from calibcore.binned import BinnedStatistics, bin_rows, binomial_interval
+from calibcore.binned import BinnedStatistics, bin_rows
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
+from calibcore.proportions import binomial_interval
 
 
 def bins(p, y, **options):

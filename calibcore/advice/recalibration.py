@@ -14,13 +14,13 @@ from calibcore.advice.calibrators import METHODS, Sample, method_named
 from calibcore.advice.cross_fitting import CrossFit, cross_fit, fold_of
 from calibcore.advice.held_out import Parameter, differences, mean_difference, parameter_ranges, plain_parameters
 from calibcore.advice.refining import Refinement, Split, refinement
-from calibcore.binned import checked_level
-from calibcore.checks import rows_text
+from calibcore.checks import needs, rows_text
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, chance_range
 from calibcore.inference.intervals import Estimate
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
+from calibcore.proportions import checked_level
 
 __all__ = ["Parameter", "Refinement", "Remedies", "Remedy", "Scores", "Split", "confidence_only", "refinement", "remedies"]
 
@@ -144,6 +144,9 @@ class Remedies:
     notes: tuple[str, ...] = ()
     chosen: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Remedies of {self.model!r}: {self.answer}>"
+
     @property
     def best(self) -> Remedy | None:
         """The simplest of those that help about as much as the one that helps most; None if none helps.
@@ -205,7 +208,7 @@ def remedies(
         temperature, intercept, platt, beta, isotonic, venn_abers; for more classes: temperature, intercept, vector (up
         to 100 classes).
     folds, seed : int
-        As in `fold_of`: stratified by label, and clusters stay whole.
+        As in `calibcore.advice.cross_fitting.fold_of`: stratified by label, and clusters stay whole.
     level : float
         Of the intervals.
     view : str
@@ -247,6 +250,7 @@ def remedies(
     [1.584963]
     """
     checked_level(level)
+    needs(predictions, Predictions, "remedies")
     k = Sample.of(predictions).matrix.shape[1]
     names = tuple(methods) if methods is not None else (_TWO if k == 2 else _MORE)
     for name in names:

@@ -8,10 +8,10 @@ from typing import Any
 from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.cross_fitting import cross_fit
 from calibcore.advice.held_out import Parameter, differences, parameter_ranges, plain_parameters
-from calibcore.binned import checked_level
 from calibcore.checks import needs
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
+from calibcore.proportions import checked_level
 
 __all__ = ["Refinement", "Split", "refinement"]
 

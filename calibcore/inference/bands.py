@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.binned import checked_level
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.measures.isotonic import CellGroups, cell_groups
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 
 __all__ = ["DRAWS", "CurveBand", "HonestBand", "confidence_band", "consistency_band", "honest_band"]
 

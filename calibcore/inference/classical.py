@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.binned import checked_level
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.inference.intervals import Estimate, wilson_interval
@@ -26,6 +25,7 @@ from calibcore.inference.logit_fit import (
 )
 from calibcore.partition import Partition
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.summation import total
 
 __all__ = [

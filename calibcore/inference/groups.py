@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.binned import checked_level
 from calibcore.checks import listing, needs, view_name
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
@@ -27,6 +26,7 @@ from calibcore.inference.slices import (
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.summation import total
 
 __all__ = ["MAX_GROUPS", "Group", "Groups", "by_group", "each_group"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from calibcore.binned import checked_level, wilson_interval
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level, wilson_interval
 from calibcore.summation import total
 
 __all__ = ["Estimate", "mean_gap", "poisson_lower", "wilson_interval"]

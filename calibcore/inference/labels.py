@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.binned import checked_level
 from calibcore.checks import checked_flags, checked_probabilities, listing, name_text, needs_all
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
@@ -18,6 +17,7 @@ from calibcore.inference.slices import MINIMUM, checked_minimum, enough, judge, 
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.summation import total
 
 __all__ = ["Label", "MultiLabel", "multilabel", "multilabel_from_arrays"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.binned import checked_level
 from calibcore.clusters import sums_at
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.summation import total
 
 __all__ = [

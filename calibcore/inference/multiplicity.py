@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.binned import checked_level
 from calibcore.errors import InputError
+from calibcore.proportions import checked_level
 
 __all__ = ["benjamini_hochberg", "bonferroni_level", "holm"]
 

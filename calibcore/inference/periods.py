@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.binned import checked_level
 from calibcore.checks import needs, view_name
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import bonferroni_level
@@ -17,6 +16,7 @@ from calibcore.inference.slices import MINIMUM, checked_minimum, enough, gap_of,
 from calibcore.inference.spans import Span, spans_of
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.summation import total
 
 __all__ = ["Change", "Period", "Periods", "by_period"]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.binned import checked_level
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.redraw import Redraw, group_starts, redraw_groups
 
 __all__ = ["TCal", "dpe_test", "scales", "t_cal"]

@@ -73,7 +73,7 @@ def read_bytes(data: bytes, name: str, mapping: Mapping | None = None) -> list[P
 
 
 def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
-    """How a file would be read, from its first rows.
+    r"""How a file would be read, from its first rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
 
     Examples
     --------
-    >>> layout = inspect(b"label,p\\n1,0.9\\n0,0.2\\n")
+    >>> layout = inspect(b"label,p\n1,0.9\n0,0.2\n")
     >>> layout.roles["label"], layout.questions
     ('label', ())
     """

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.binned import binomial_range, checked_level, wilson_interval
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.partition import Closed, Partition, checked_options
 from calibcore.profile import Profile
+from calibcore.proportions import binomial_range, checked_level, wilson_interval
 from calibcore.summation import Cumulative, total
 
 __all__ = ["Cost", "RiskCoverage", "Side", "ThresholdPanel", "risk_coverage", "threshold_panel"]

@@ -151,7 +151,7 @@ def corp_decomposition(
     -----
     With S the mean score, c the never-falling curve of `isotonic` and ȳ the base rate: MCB = S(p) − S(c(p)),
     DSC = S(ȳ) − S(c(p)), UNC = S(ȳ).  The curve is fitted to the same rows, so MCB is above 0 also for a calibrated model
-    and shrinks as rows are added; `CorpDecomposition.mcb_p_value` tells whether it is more than that.
+    and shrinks as rows are added; the result's ``mcb_p_value()`` tells whether it is more than that.
 
     The score is that of the view, on a scale from 0 to 1.  In the top-label view of three or more classes it is the
     score of the *confidence* for the event "the predicted class is right", **not** the multiclass Brier score, which sums

@@ -253,16 +253,13 @@ def _same_cluster(profile: Profile, width: float) -> tuple[float, float]:
     c = profile.clusters
     if c is None:
         return 0.0, 0.0
-    value = profile.value.astype(np.float64)[c.cell]
-    weight, squared = c.weight / profile.weight_sum, c.weight_squared / profile.weight_sum**2
-    right = c.positive / profile.weight_sum
-    residual = right - weight * value
-    right_squared = c.positive_squared / profile.weight_sum**2
+    whole, value = profile.weight_sum, profile.value.astype(np.float64)[c.cell]
+    weight, squared, right_squared = c.weight / whole, c.weight_squared / whole**2, c.positive_squared / whole**2
+    residual = c.positive / whole - weight * value
     own = right_squared * (1 - value) ** 2 + (squared - right_squared) * value**2
     starts = np.append(c.starts, len(value))
     small = np.diff(starts) <= _SMALL
-    inside = small[c.cluster]
-    v, r, number = value[inside], residual[inside], c.cluster[inside]
+    v, r, number = (a[small[c.cluster]] for a in (value, residual, c.cluster))
     found = float(np.sum(r**2))
     for step in range(1, min(_SMALL, len(v))):
         first = np.flatnonzero(number[:-step] == number[step:])
@@ -337,10 +334,8 @@ def _checked(profile: Profile, bandwidth: float, power: float) -> None:
     if profile.n < 2:
         raise InputError("The kernel density ECE needs at least 2 rows: each is judged by the others.", value=profile.n)
     if profile.clusters is not None:
-        raise InputError(
-            "The kernel density ECE judges each row by the others, which must be independent, and these rows are in clusters; "
-            "use the kernel calibration error (kernel_error), which allows for them."
-        )
+        why = "judges each row by the others, which must be independent, and these rows are in clusters"
+        raise InputError(f"The kernel density ECE {why}; use the kernel calibration error (kernel_error), which allows for them.")
     for name, value in (("bandwidth", bandwidth), ("power", power)):
         if not (_is_number(value) and value > 0):
             raise InputError(f"The {name} must be a number above 0, not {value!r}.", value=value)

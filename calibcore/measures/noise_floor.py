@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibcore.checks import needs
 from calibcore.clusters import Clusters
 from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
@@ -44,10 +45,10 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
     below the normal one, the less so the more rows a bin holds (0.2425 against 0.2197 for ten rows in five bins).  For one
     value p and n rows it is de Moivre's 2·m·C(n, m)·pᵐ·(1 − p)ⁿ⁻ᵐ⁺¹, m = ⌊n·p⌋ + 1.
 
-    Rows of a cluster go together as far as `dependence` finds: V_b then grows by the design effect of the bin, the number of
-    rows of equal weight, (Σw)²/Σw², over its effective number, which allows for dependence.  It takes the rows of a cluster
+    Rows of a cluster go together as far as `calibcore.clusters.dependence` finds: V_b then grows by the design effect
+    of the bin, the number of rows of equal weight, (Σw)²/Σw², over its effective number, which allows for dependence.  It takes the rows of a cluster
     in a bin as of equal probability, and its sums as normal: with few clusters of rare events the drawn mean
-    (`ChanceRange.mean`) is the better one.  Assumes independent clusters (rows, where there are none) and bins that do not
+    (the mean of `chance_range`) is the better one.  Assumes independent clusters (rows, where there are none) and bins that do not
     depend on the outcomes.  A tied block that is divided between bins gives each a share of the same noise.
 
     References
@@ -64,6 +65,8 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
     >>> round(noise_floor(p, Partition.equal_width(10)), 4)  # √(2/π)/4
     0.1995
     """
+    needs(profile, Profile, "noise_floor")
+    needs(partition, (Partition, SharedTies), "noise_floor")
     deviation = np.sqrt(2 / np.pi * bin_variance(profile, partition))
     if exact and not profile.weighted and profile.clusters is None and isinstance(partition, Partition):
         deviation = _exact_deviation(profile, partition.cut(profile.value), deviation)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibcore.binned import checked_level
 from calibcore.errors import InputError
 from calibcore.measures.arrays import view_profile
 from calibcore.measures.calibration_error import make_partition
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 
 __all__ = ["SquaredError", "debiased_squared_error", "squared_error"]
 
@@ -226,7 +226,7 @@ def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
     classes: Sequence[Any] | None = None,
     sample_weight: Any = None,
 ) -> SquaredError:
-    """Unbiased squared calibration error, with its interval; see `squared_error` for formula and assumptions.
+    """Unbiased squared calibration error, with its interval.
 
     Parameters
     ----------
@@ -245,8 +245,8 @@ def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
     Notes
     -----
     Σ_b (n_b/n)·(S_b² − Q_b)/(n_b(n_b − 1)) with S_b = Σr, Q_b = Σr², r = event − probability: unbiased for the squared error
-    of these bins whatever the probabilities in them, for independent rows (where rows go together, take `squared_error` of
-    a profile with clusters); averaging within bins still hides error.  May be negative.  A bin of one row says nothing and
+    of these bins whatever the probabilities in them, for independent rows (where rows go together, take
+    `calibcore.measures.squared_error.squared_error` of a profile with clusters); averaging within bins still hides error.  May be negative.  A bin of one row says nothing and
     counts as 0 (``covered`` tells how many rows that leaves out).
 
     References

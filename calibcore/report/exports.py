@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from calibcore.analysis import Analysis, Comparison, bin_rows_of, document
+from calibcore.analysis import Analysis, Comparison, document
 from calibcore.report.rows import BinRows
 from calibcore.report.tables import Table, spreadsheet_safe, to_csv
 
@@ -48,7 +48,7 @@ def _bin_lines(a: Analysis) -> list[tuple[str, ...]]:
     s = a.settings
     about = (spreadsheet_safe(a.name), spreadsheet_safe(a.view), s.strategy, a.bins.closed, repr(s.level))
     lines = []
-    for i, b in enumerate(bin_rows_of(a.bins, s.level)):
+    for i, b in enumerate(a.bins.rows(s.level)):
         numbers = [b[k] for k in ("lower", "upper", "count", "confidence", "accuracy", "gap")]
         numbers += [*(b["interval"] or (None, None)), *(b["chance"] or (None, None))]
         lines.append((*about, str(i), *("" if x is None else repr(x) for x in numbers)))

@@ -9,9 +9,9 @@ import reference as ref
 from scipy import special
 
 import calibcore as cc
-from calibcore.binned import binomial_range, wilson_interval
 from calibcore.inference.intervals import mean_gap, poisson_lower
 from calibcore.predictions import Predictions
+from calibcore.proportions import binomial_range, wilson_interval
 
 
 def wilson(k, n, level=0.95):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcore.binned import wilson_interval
 from calibcore.errors import InputError
 from calibcore.measures.decisions import risk_coverage, threshold_panel
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.proportions import wilson_interval
 from tests.reference import D_P, D_Y, floats
 
 
