@@ -577,7 +577,7 @@ def test_labels_of_the_same_rows_are_judged_together(run, visits):
         (("--request", "everything"), ("nothing called 'everything'", "remedies")),
         (("--threshold", "80"), ("threshold", "from 0 to 1")),
         (("--cost-error", "3"), ("needs a threshold",)),
-        (("--threshold", "0.5", "--cost-error", "-1"), ("cost_error", "from 0 up")),
+        (("--threshold", "0.5", "--cost-error", "-1"), ("cost of error", "from 0 up")),
         (("--request", "periods"), ("time",)),
     ],
 )

@@ -45,11 +45,12 @@ def noise_floor(profile: Profile, partition: Partition | SharedTies, *, exact: b
     below the normal one, the less so the more rows a bin holds (0.2425 against 0.2197 for ten rows in five bins).  For one
     value p and n rows it is de Moivre's 2·m·C(n, m)·pᵐ·(1 − p)ⁿ⁻ᵐ⁺¹, m = ⌊n·p⌋ + 1.
 
-    Rows of a cluster go together as far as `calibcore.clusters.dependence` finds: V_b then grows by the design effect
-    of the bin, the number of rows of equal weight, (Σw)²/Σw², over its effective number, which allows for dependence.  It takes the rows of a cluster
-    in a bin as of equal probability, and its sums as normal: with few clusters of rare events the drawn mean
-    (the mean of `chance_range`) is the better one.  Assumes independent clusters (rows, where there are none) and bins that do not
-    depend on the outcomes.  A tied block that is divided between bins gives each a share of the same noise.
+    Rows of a cluster go together as far as `calibcore.clusters.dependence` finds: V_b then grows by the design effect of
+    the bin, the number of rows of equal weight, (Σw)²/Σw², over its effective number, which allows for dependence.  It
+    takes the rows of a cluster in a bin as of equal probability, and its sums as normal: with few clusters of rare events
+    the drawn mean (the mean of `chance_range`) is the better one.  Assumes independent clusters (rows, where there are
+    none) and bins that do not depend on the outcomes.  A tied block that is divided between bins gives each a share of
+    the same noise.
 
     References
     ----------

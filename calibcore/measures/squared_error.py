@@ -246,8 +246,8 @@ def debiased_squared_error(  # noqa: PLR0913 - the settings of a binning
     -----
     Σ_b (n_b/n)·(S_b² − Q_b)/(n_b(n_b − 1)) with S_b = Σr, Q_b = Σr², r = event − probability: unbiased for the squared error
     of these bins whatever the probabilities in them, for independent rows (where rows go together, take
-    `calibcore.measures.squared_error.squared_error` of a profile with clusters); averaging within bins still hides error.  May be negative.  A bin of one row says nothing and
-    counts as 0 (``covered`` tells how many rows that leaves out).
+    `calibcore.measures.squared_error.squared_error` of a profile with clusters); averaging within bins still
+    hides error.  May be negative.  A bin of one row says nothing and counts as 0 (``covered`` tells how many rows that leaves out).
 
     References
     ----------
