@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore.checks import checked_flags, checked_labels, distinct_labels, listing, name_key, name_text, sorted_names
 from calibcore.errors import InputError
 
-__all__ = ["binary_labels", "binary_names", "named_labels", "positive_last"]
+__all__ = ["binary_labels", "binary_names", "named_labels", "positive_last", "view_column"]
 
 Numbers = NDArray[Any]
 _SEVERAL = (
@@ -108,3 +108,14 @@ def positive_last(matrix: Numbers, names: list[str], label: NDArray[np.intp], po
     if name_key(positive) == name_key(names[1]):
         return matrix, names, label
     return matrix[:, ::-1], names[::-1], 1 - label
+
+
+def view_column(view: str, classes: Sequence[str], views: Sequence[str], name: str) -> int:
+    """Column of the class that a view is about; InputError if the model called ``name`` does not have the view."""
+    if view == "positive" and view in views:
+        return 1
+    wanted = name_key(view.removeprefix("class:")) if view.startswith("class:") and len(views) > 1 else None
+    for index, one in enumerate(classes):
+        if wanted is not None and name_key(one) == wanted:
+            return index
+    raise InputError(f"There is no view {view!r} of {name}; it has {listing(views, 10)}.", value=view, available=tuple(views))

@@ -19,15 +19,13 @@ from calibcore.checks import (
     checked_weights,
     complement,
     distinct_labels,
-    listing,
-    name_key,
     name_text,
     rows_text,
     same_length,
     sorted_names,
     view_name,
 )
-from calibcore.classes import binary_labels, binary_names, named_labels, positive_last
+from calibcore.classes import binary_labels, binary_names, named_labels, positive_last, view_column
 from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
 from calibcore.profile import CLIP, Profile, Task, Totals
@@ -347,20 +345,9 @@ class Predictions:
         view = view_name(view)
         if view == "top_label":
             return self.confidence, self.correct
-        column = self._column(view)
+        column = view_column(view, self.classes, self.views, self.name)
         assert self.probabilities is not None
         return self.probabilities[:, column], np.asarray(self.label == column)
-
-    def _column(self, view: str) -> int:
-        if view == "positive" and self.task == "binary":
-            return 1
-        names = {name_key(c): i for i, c in enumerate(self.classes)} if self.task != "top_label" else {}
-        index = names.get(name_key(view.removeprefix("class:"))) if view.startswith("class:") else None
-        if index is None:
-            raise InputError(
-                f"There is no view {view!r} of {self.name}; it has {listing(self.views, 10)}.", value=view, available=self.views
-            )
-        return index
 
     def profile(self, view: str = "top_label") -> Profile:
         """Sorted cells of a view: ``"top_label"``, ``"positive"`` (binary) or ``"class:<name>"``.

@@ -50,8 +50,7 @@ class Calibrator:
         Rows that it was fitted on; 0 for a formula.
     data_sha256 : str or None
         Of the file that it was fitted on, where known.
-    version : str
-        Of the package that fitted it.
+    version : str, of the package that fitted it
     notes : tuple of str
 
     Notes

@@ -34,11 +34,9 @@ __all__ = [
 ]
 
 Numbers = NDArray[Any]
-
 STATIC = "SCE (Nixon 2019: mean of classwise ECE, equal-width bins)"
 ADAPTIVE = "ACE (Nixon 2019: equal-mass ranges, unweighted)"
 THRESHOLDED = "TACE (Nixon 2019: equal-mass ranges of the probabilities above a threshold, unweighted)"
-
 _BLOCK = 64  # columns copied at a time: one by one, a wide matrix is read with a cache miss for every row
 _FEW_CLASSES = 20  # so few profiles are kept with the predictions
 
