@@ -53,8 +53,8 @@ def _is_judged_elsewhere(a: Analysis) -> bool:
 
 def _gap_words(view: str) -> str:
     if view == "top_label":
-        return "Gap: accuracy − confidence in points, negative is overconfident."
-    return "Gap: share of positives − mean probability in points, negative where probabilities are too high."
+        return "Gap: accuracy − confidence in points with its t interval, negative is overconfident."
+    return "Gap: share of positives − mean probability in points with its t interval, negative where probabilities are too high."
 
 
 def _verdict_lines(a: Analysis) -> list[str]:
