@@ -44,7 +44,8 @@ def checked_beside(n: int, ids: Any, groups: Any, cluster: Any, time: Any) -> Be
         raise InputError("Groups must be a mapping of a name to one value for each row, such as {'site': sites}.")
 
     def column(values: Any, what: str) -> NDArray[Any]:
-        array = np.array(values)
+        ours = isinstance(values, np.ndarray) and values.flags.owndata and not values.flags.writeable
+        array = values if ours else np.array(values)
         if array.ndim != 1:
             raise InputError(f"The {what} need one value for each row, not an array of shape {array.shape}.")
         same_length(array, n, what)

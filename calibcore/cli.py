@@ -234,12 +234,11 @@ def _check(files: tuple[str, ...], output: str, on: str | None, **given: Any) ->
 
 
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:
-    if labels_file is not None:
-        raise InputError("inspect looks at one file at a time; leave out --labels-file and name that file as well.")
     mapping, run, found = mapping_of(given), _Run(), []
+    labels = None if labels_file is None else Path(labels_file)
     for path in files:
         with run.catching(path):
-            found.append(inspect(Path(path), mapping=mapping))
+            found.append(inspect(Path(path), labels=labels, mapping=mapping))
     if output == "json":
         return run.answer("", lambda: _json({"version": __version__, "files": [layout.to_dict() for layout in found]}))
     return run.answer("", lambda: rendered([block for layout in found for block in layout_blocks(layout)]))

@@ -45,7 +45,7 @@ READING = (
         "--missing", "missing", None, "Rows without a label or a probability: refuse them (default) or leave them out.", ("error", "drop")
     ),
     Option("--classes", "classes", "A,B,…", "Class names in the order of the columns; of two: other, positive."),
-    Option("--pair", "pair", "row-order|COL", "How a labels file is joined."),
+    Option("--pair", "pair", "row-order|COL", "How a labels file is joined: row by row, or by the column that identifies a row of both."),
     Option("--columns-are", "columns_are", None, "What several columns stand for.", ("models", "classes", "labels")),
     Option("--outcome", "outcome", '"COL > COL"', "A comparison that makes the label."),
     Option("--drop-label", "drop_label", "V,…", "Label values whose rows are left out."),

@@ -19,6 +19,7 @@ from calibcore.checks import (
     checked_weights,
     complement,
     distinct_labels,
+    largest,
     name_text,
     rows_text,
     same_length,
@@ -196,8 +197,7 @@ class Predictions:
         source: Mapping[str, Any] | None = None,
     ) -> Predictions:
         """Predictions from class indices and a checked matrix of probabilities, shape (n, K)."""
-        predicted = np.argmax(matrix, axis=1)
-        confidence = np.take_along_axis(matrix, predicted[:, None], axis=1)[:, 0]
+        predicted, confidence, tied = largest(matrix)
         return cls(
             name or "model",
             "binary" if len(classes) == 2 else "multiclass",
@@ -210,7 +210,7 @@ class Predictions:
             predicted,
             None if weight is None else checked_weights(weight, len(label)),
             *checked_beside(len(label), ids, groups or {}, cluster, time),
-            tied_rows(matrix, confidence),
+            tied,
             n_excluded,
             dict(source or {}),
             tuple(notes),

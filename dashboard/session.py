@@ -15,7 +15,7 @@ import streamlit as st
 
 import calibcore as cc
 from calibcore.errors import AmbiguousLayout, InputError, Question
-from calibcore.io import inspect_bytes, read_bytes
+from calibcore.io import belonging, inspect_bytes, read_bytes
 from calibcore.report.rows import BinRows, rows_in
 from calibcore.report.tables import count_text
 from dashboard.assets import sample_paths
@@ -24,6 +24,7 @@ from dashboard.launch import OPENED
 __all__ = ["File", "Model", "State", "analyse", "bin_rows", "compare", "load", "model_named", "models", "state"]
 
 T = TypeVar("T")
+Content = Callable[[], bytes | Sequence[tuple[str, bytes]]]
 _RESULTS = 256  # results kept in a session; each is small, since no result holds rows
 
 
@@ -80,6 +81,8 @@ class State:
         Answers to a file's questions, by SHA-256.
     results : dict
         The most recently used results.
+    joined : dict
+        What gives the bytes of files that belong together, by their common key.
     kept_range : tuple of float, optional
         Edges of the bin that is looked at: a range of confidences, so that it survives other settings.
     """
@@ -90,6 +93,7 @@ class State:
     results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     shown: tuple[Model, ...] = ()
     samples: bool = True
+    joined: dict[str, Content] = field(default_factory=dict)
     kept_range: tuple[float, float] | None = None
     range_lost: bool = False
     asked: set[str] = field(default_factory=set)
@@ -123,14 +127,17 @@ def load(uploads: Sequence[Any]) -> list[File]:
     Returns
     -------
     list of File
-        Each was read by itself, so a faulty one keeps no other from being shown.
+        Each was read by itself, so a faulty one keeps no other from being shown; predictions without labels and the file that
+        holds them are one.
     """
     here = state()
     given = _given_paths()
     here.samples = not uploads and not given
-    files = [_uploaded(here, u) for u in uploads] if uploads else [_opened(here, path) for path in given or sample_paths()]
+    paths = [] if uploads else given or sample_paths()
+    alone = [_uploaded(here, u) for u in uploads] if uploads else [_opened(here, path) for path in paths]
+    files = _together(here, alone, [u.getvalue for u in uploads] or [path.read_bytes for path in paths])
     here.shown = _models(files)
-    _forget(here, {u.file_id for u in uploads}, {f.key for f in files})
+    _forget(here, {u.file_id for u in uploads}, {f.key for f in (*alone, *files)})
     return files
 
 
@@ -188,7 +195,26 @@ def _opened_once(path: str, stamp: tuple[int, int], answers: str) -> File:
     return _file(where.name, path, where.read_bytes, json.loads(answers))
 
 
-def _read(here: State, name: str, key: str, data: Callable[[], bytes]) -> File:
+def _together(here: State, files: list[File], data: list[Callable[[], bytes]]) -> list[File]:
+    """Files as they are read together: looked for only where one of several could not be read by itself."""
+    here.joined = {}
+    if len(files) < 2 or all(f.predictions for f in files):
+        return files
+    key = ("together", *((f.key, f.name) for f in files))
+    try:
+        groups = here.remember(key, lambda: belonging([(f.name, d()) for f, d in zip(files, data, strict=True)]))
+    except OSError:  # a file on the server that is gone, which its own line says
+        return files
+    return [files[g[0]] if len(g) == 1 else _joined(here, [files[i] for i in g], [data[i] for i in g]) for g in groups]
+
+
+def _joined(here: State, files: list[File], data: list[Callable[[], bytes]]) -> File:
+    key = " + ".join(f.key for f in files)
+    here.joined[key] = lambda: [(f.name, d()) for f, d in zip(files, data, strict=True)]
+    return _read(here, " + ".join(f.name for f in files), key, here.joined[key])
+
+
+def _read(here: State, name: str, key: str, data: Content) -> File:
     answers = here.answers.get(key, {})
     entry = (key, name, json.dumps(answers))
     if entry not in here.files:
@@ -196,9 +222,10 @@ def _read(here: State, name: str, key: str, data: Callable[[], bytes]) -> File:
     return here.files[entry]
 
 
-def _file(name: str, key: str, data: Callable[[], bytes], answers: dict[str, Any]) -> File:
-    content, mapping = data(), cc.Mapping(**answers)
+def _file(name: str, key: str, data: Content, answers: dict[str, Any]) -> File:
+    content = data()
     try:
+        mapping = cc.Mapping(**answers)
         found = tuple(read_bytes(content, name, mapping))
         return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
@@ -207,7 +234,7 @@ def _file(name: str, key: str, data: Callable[[], bytes], answers: dict[str, Any
         return File(name, key, error=str(error), answers=json.dumps(answers), readable=_holds_a_table(content, name))
 
 
-def _holds_a_table(content: bytes, name: str) -> bool:
+def _holds_a_table(content: bytes | Sequence[tuple[str, bytes]], name: str) -> bool:
     try:
         inspect_bytes(content, name)
     except InputError:
@@ -215,7 +242,7 @@ def _holds_a_table(content: bytes, name: str) -> bool:
     return True
 
 
-def _read_as(content: bytes, name: str, mapping: cc.Mapping, found: Sequence[cc.Predictions]) -> str:
+def _read_as(content: bytes | Sequence[tuple[str, bytes]], name: str, mapping: cc.Mapping, found: Sequence[cc.Predictions]) -> str:
     rows = count_text(found[0].n + found[0].n_excluded)
     several = f" {len(found)} models." if len(found) > 1 else ""
     return f"{inspect_bytes(content, name, mapping).sentence} {rows} rows.{several}"
@@ -243,3 +270,5 @@ def _forget(here: State, uploads: set[str], keys: set[str]) -> None:
         del here.files[entry]
     if gone:
         here.results.clear()
+    here.answers = {k: v for k, v in here.answers.items() if k in keys}
+    here.asked &= keys

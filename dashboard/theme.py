@@ -17,6 +17,8 @@ _CSS = """
 [data-testid="stTableStyledTable"]:has(th:nth-child(9)) { min-width: 62rem; }
 [data-testid="stMain"] h1 { font-size: 1.9rem; padding: 0.4rem 0; }
 [data-testid="stMain"] h3 { font-size: 1.3rem; padding: 0.6rem 0 0.2rem; }
+[data-tag] { background: transparent !important; border: 1px solid currentColor; }
+[data-tag], [data-tag] * { color: inherit !important; }
 [data-testid="stMetric"] { min-width: 6rem; }
 [data-testid="stMetricDelta"], [data-testid="stMetricDelta"] * { font-size: 0.82rem; white-space: normal !important; overflow: visible; }
 .caveats summary { cursor: pointer; padding: 0.35rem 0; min-height: 24px; font-size: 0.9rem; }

@@ -82,6 +82,41 @@ def refused(result, *words):
     return True
 
 
+# --- labels in a file of their own ----------------------------------------------------------------------------------------
+
+
+def test_labels_of_another_file_are_joined_by_id_or_in_row_order(file, run, twenty):
+    """The same rows in two files give the figures that they give in one."""
+    ids = range(100, 120)
+    predictions = file(lines("id,y_prob", zip(ids, (p for _, p in TWENTY), strict=True)), "p.csv")
+    turned = list(zip(ids, (y for y, _ in TWENTY), strict=True))[::-1]
+    labels = file(lines("id,y_true", turned), "y.csv")
+    _, whole, _ = run("measure", twenty, "--format", "json")
+    code, out, _ = run("measure", predictions, "--labels-file", labels, "--format", "json")
+    (joined,), (alone,) = (json.loads(text)["models"] for text in (out, whole))
+    assert code == 0
+    assert [joined[k] for k in ("n", "ece", "accuracy", "brier")] == [alone[k] for k in ("n", "ece", "accuracy", "brier")]
+    assert joined["source"]["labels_file"] == "y.csv"
+
+    predictions = file("".join(f"{p}\n" for _, p in TWENTY), "p.txt")
+    labels = file("".join(f"{y}\n" for y, _ in TWENTY), "y.txt")
+    code, out, err = run("measure", predictions, "--labels-file", labels, "--format", "json")
+    (question,) = json.loads(out)["questions"]
+    assert (code, question["id"], question["options"], question["flag"]) == (3, "pair", ["row-order"], "--pair")
+    assert "--pair row-order" in err
+    code, out, _ = run("measure", predictions, "--labels-file", labels, "--pair", "row-order", "--format", "json")
+    assert (code, json.loads(out)["models"][0]["ece"]) == (0, alone["ece"])
+
+
+def test_one_file_of_labels_serves_every_file_of_predictions(file, run):
+    ids = range(20)
+    files = [file(lines("id,y_prob", zip(ids, p, strict=True)), f"{n}.csv") for n, p in (("a", [p for _, p in TWENTY]), ("b", [0.5] * 20))]
+    labels = file(lines("id,y_true", zip(ids, (y for y, _ in TWENTY), strict=True)), "y.csv")
+    code, out, _ = run("compare", *files, "--labels-file", labels, "--format", "json")
+    assert (code, [m["name"] for m in json.loads(out)["models"]]) == (0, ["a", "b"])
+    assert refused(run("measure", files[0]), "a.csv", "no column of labels", "--labels-file")
+
+
 # --- formats ------------------------------------------------------------------------------------------------------------
 
 
@@ -338,7 +373,7 @@ def test_a_name_that_holds_a_comma_stands_in_quotes(model, file):
         ("--strategy best", ("equal-mass",)),
         ("--view class:9", ("class:9", "twenty")),
         ("--label nope", ("nope", "twenty.csv", "y_prob")),
-        ("--labels-file y.csv", ("twenty.csv", "not read yet")),
+        ("--labels-file y.csv", ("There is no file", "y.csv")),
         ("--pair id", ("--labels-file",)),
         ("--outcome y_true", ("y_true",)),
         ("--unknown", ("--unknown",)),
@@ -427,7 +462,9 @@ def test_inspect_tells_and_asks(run, file, twenty):
     assert (code, first["roles"]["label"], second["questions"][0]["id"]) == (0, "y_true", "positive")
     _, out, _ = run("inspect", file(DOUBTFUL), "--positive", "benign", "--format", "json")
     assert json.loads(out)["files"][0]["questions"] == []
-    assert refused(run("inspect", twenty, "--labels-file", "b.csv"), "--labels-file")
+    code, out, _ = run("inspect", file("0.25\n0.5\n", "p.txt"), "--labels-file", file("1\n0\n", "y.txt"), "--format", "json")
+    (looked,) = json.loads(out)["files"]
+    assert (code, looked["file"], looked["questions"][0]["id"]) == (0, "p.txt + y.txt", "pair")
 
 
 # --- samples, dashboard, help -------------------------------------------------------------------------------------------

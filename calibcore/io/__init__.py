@@ -12,7 +12,9 @@ from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.apply import predictions_of
 from calibcore.io.containers import frame_tables, named, open_tables, path_tables
+from calibcore.io.halves import Half, partners
 from calibcore.io.inspection import Layout, layout_of
+from calibcore.io.joins import Part, together
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.predictions import Predictions
@@ -20,9 +22,7 @@ from calibcore.predictions import Predictions
 if TYPE_CHECKING:
     from calibcore.io.columns import Table
 
-__all__ = ["Layout", "Mapping", "inspect", "inspect_bytes", "read", "read_bytes"]
-
-_NOT_JOINED = "Files of predictions and labels that belong together are not joined yet."
+__all__ = ["Layout", "Mapping", "belonging", "inspect", "inspect_bytes", "read", "read_bytes"]
 
 
 def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, name: str | None = None) -> list[Predictions]:
@@ -31,11 +31,12 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
     Parameters
     ----------
     source : path, bytes, data frame, or list of paths
-        CSV, TSV, Parquet or JSON Lines, told apart by content; packed with gzip or not, or in a zip archive, each of whose
-        tables is read.  A data frame may be one of pandas
-        or anything that speaks the Arrow C stream.  Each path of a list is read alone.
-    labels : optional
-        A separate source of labels; not read yet.
+        CSV, TSV and other delimited text, Parquet, Arrow, JSON and JSON Lines, NumPy arrays, workbooks; told apart by content,
+        packed with gzip or not, or in a zip archive, each of whose tables is read.  A data frame may be one of pandas
+        or anything that speaks the Arrow C stream.  Of a list, files of predictions without labels are joined to the file that
+        holds their labels; which is which is told by content, and complete files are read alone.
+    labels : path, bytes or data frame, optional
+        The file that holds the labels: joined by a column that identifies the rows of both, or as ``mapping.pair`` says.
     mapping : Mapping, optional
         What the columns mean, as far as it should not be detected.
     name : str, optional
@@ -59,25 +60,23 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
     >>> [p.task for p in read(data)]
     ['binary']
     """
-    if labels is not None:
-        raise InputError("A separate file of labels is not read yet. Add the labels as a column beside the predictions.")
-    mapping = mapping or Mapping()
-    if isinstance(source, (list, tuple)):
-        return _several(source, mapping)
-    return _renamed(_read_all(_tables(source, name), mapping), name)
+    sources = _sources(source, name)
+    return _renamed(_read_all(sources, mapping or Mapping(), _labels_table(labels)), name)
 
 
-def read_bytes(data: bytes, name: str, mapping: Mapping | None = None) -> list[Predictions]:
-    """Predictions in a file's bytes, as an upload brings them; ``name`` is the file's name."""
-    return _renamed(_read_all(open_tables(data, name), mapping or Mapping()), None)
+def read_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None) -> list[Predictions]:
+    """Predictions in a file's bytes, as an upload brings them, or in files given by name and bytes; ``name`` is the file's name."""
+    return _renamed(_read_all(_open(data, name), mapping or Mapping()), None)
 
 
-def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
-    r"""How a file would be read, from its first rows.
+def inspect(source: Any, *, labels: Any = None, mapping: Mapping | None = None) -> Layout:
+    r"""How a file would be read, from its first rows; files that are joined are read whole.
 
     Parameters
     ----------
-    source : path, bytes or data frame
+    source : path, bytes, data frame, or list of paths
+    labels : optional
+        The file that holds the labels.
     mapping : Mapping, optional
 
     Returns
@@ -96,12 +95,56 @@ def inspect(source: Any, *, mapping: Mapping | None = None) -> Layout:
     >>> layout.roles["label"], layout.questions
     ('label', ())
     """
-    return _layout_of_all(_tables(source, None, first_rows=True), mapping or Mapping())
+    answers = _labels_table(labels)
+    tables = [t for one in _sources(source, None, first_rows=answers is None) for t in one]
+    if len(tables) > 1 and not all(t.complete for t in tables):  # rows are joined whole
+        tables = _tables(source, None)
+    return _layout_of_all(tables, mapping or Mapping(), answers)
 
 
-def inspect_bytes(data: bytes, name: str, mapping: Mapping | None = None) -> Layout:
-    """How a file's bytes would be read; ``name`` is the file's name."""
-    return _layout_of_all(open_tables(data, name, first_rows=True), mapping or Mapping())
+def inspect_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None) -> Layout:
+    """How a file's bytes, or files given by name and bytes, would be read; ``name`` is the file's name."""
+    tables = [t for one in _open(data, name, first_rows=isinstance(data, bytes)) for t in one]
+    if len(tables) > 1 and not all(t.complete for t in tables):  # rows are joined whole
+        tables = [t for one in _open(data, name) for t in one]
+    return _layout_of_all(tables, mapping or Mapping())
+
+
+def belonging(files: Sequence[tuple[str, bytes]], mapping: Mapping | None = None) -> list[tuple[int, ...]]:
+    """Which of several files, given by name and bytes, are read together: groups of their positions, predictions before labels.
+
+    A file that holds several tables or none stands alone, and so do all where it cannot be told whose labels are whose.
+    """
+    mapping, halves = mapping or Mapping(), {}
+    for i, (name, data) in enumerate(files):
+        try:
+            tables = open_tables(data, name)
+        except InputError:  # which is told when it is read
+            continue
+        if len(tables) == 1:
+            halves[i] = Half.of(tables[0], mapping)
+    where = list(halves)
+    try:
+        joined = {where[i]: where[other] for i, other in partners(list(halves.values()), mapping).items()}
+    except InputError:
+        joined = {}
+    alone = set(range(len(files))) - set(joined.values())
+    return [(i, joined[i]) if i in joined else (i,) for i in sorted(alone)]
+
+
+def _open(data: bytes | Sequence[tuple[str, bytes]], name: str, *, first_rows: bool = False) -> list[list[Table]]:
+    """The tables of one file or of several."""
+    files = [(name, data)] if isinstance(data, bytes) else data
+    return [open_tables(content, each, first_rows=first_rows) for each, content in files]
+
+
+def _sources(source: Any, name: str | None, *, first_rows: bool = False) -> list[list[Table]]:
+    """The tables of each source."""
+    if not isinstance(source, (list, tuple)):
+        return [_tables(source, name, first_rows=first_rows)]
+    if not source:
+        raise InputError("No file was given.")
+    return [_tables(one, None) for one in source]
 
 
 def _tables(source: Any, name: str | None, *, first_rows: bool = False) -> list[Table]:
@@ -114,47 +157,54 @@ def _tables(source: Any, name: str | None, *, first_rows: bool = False) -> list[
     raise InputError(f"A {type(source).__name__} cannot be read. Give a path, bytes, a data frame, or a list of paths.")
 
 
-def _read(table: Table, mapping: Mapping) -> list[Predictions]:
-    """The table's models; faults and questions carry the file's name."""
-    mapping = mapping.settled(tuple(table.columns))
+def _read(part: Part) -> list[Predictions]:
+    """A part's models; faults and questions carry the file's name."""
+    table, mapping = part.table, part.mapping.settled(tuple(part.table.columns))
+    if part.questions:
+        raise AmbiguousLayout(part.questions, source=part.name)
     try:
         whole, reading = read_layout(table, mapping)
-        return predictions_of(whole, reading, mapping)
+        found = predictions_of(whole, reading, mapping)
     except AmbiguousLayout as ambiguous:
-        raise AmbiguousLayout(ambiguous.questions, source=table.name) from None
+        raise AmbiguousLayout(ambiguous.questions, source=part.name) from None
     except InputError as error:
         raise named(error, table.name) from None
+    return [replace(p, source={**p.source, **part.source}) for p in found] if part.source else found
 
 
-def _read_all(tables: list[Table], mapping: Mapping) -> list[Predictions]:
-    """The models of all tables of a file; in an archive, tables without any predictions are passed over with a note."""
-    if len(tables) == 1:
-        return _read(tables[0], mapping)
+def _read_all(sources: list[list[Table]], mapping: Mapping, labels: Table | None = None) -> list[Predictions]:
+    """The models of all tables; of an archive's tables, those without predictions are passed over with a note."""
+    tables = [table for source in sources for table in source]
+    packed = {id(table) for source in sources for table in source if len(source) > 1}
     found: list[list[Predictions]] = []
     others: list[tuple[Table, InputError]] = []
-    for table in tables:
+    for part in together(tables, mapping, labels):
         try:
-            found.append(_read(table, mapping))
+            found.append(_read(part))
         except InputError as error:
-            if isinstance(error, AmbiguousLayout) or not _other_half(error):
+            if id(part.table) not in packed or isinstance(error, AmbiguousLayout) or not _no_predictions(error):
                 raise
-            others.append((table, error))
-    halves = [error for _, error in others if "no column of labels" in str(error)]
-    if halves or not found:
-        first = (halves or [error for _, error in others])[0]
-        raise InputError(f"{first} {_NOT_JOINED}", available=first.available)
+            others.append((part.table, error))
+    if not found:
+        first = others[0][1]
+        raise InputError(str(first), available=first.available)
     note = (f"Passed over in the archive, since without predictions: {listing([t.name for t, _ in others], 6)}.",) if others else ()
     return [replace(p, notes=(*p.notes, *note)) for models in found for p in models]
 
 
-def _other_half(error: InputError) -> bool:
-    """Whether a table lacks its labels or its probabilities, so that it could belong to another one."""
-    return "no column of labels" in str(error) or "looks like a" in str(error)
+def _no_predictions(error: InputError) -> bool:
+    """Whether a table is no table of predictions."""
+    return "looks like a" in str(error)
 
 
-def _layout_of_all(tables: list[Table], mapping: Mapping) -> Layout:
-    """The layout of a file; of an archive's tables, the first that asks or fails, else the first that is read."""
-    layouts = [layout_of(t, mapping) for t in tables]
+def _layout_of_all(tables: list[Table], mapping: Mapping, labels: Table | None = None) -> Layout:
+    """The layout of a file; of several tables, the first that asks or fails, else the first that is read."""
+    try:
+        parts = together(tables, mapping, labels)
+    except InputError as error:
+        about = layout_of(tables[0], mapping)
+        return replace(about, layout=None, sentence="", roles={}, questions=(), models=0, problem=str(error))
+    layouts = [replace(layout_of(p.table, p.mapping, p.questions), file=p.name) for p in parts]
     if len(layouts) == 1:
         return layouts[0]
     read_ones = [x for x in layouts if x.layout]
@@ -164,21 +214,16 @@ def _layout_of_all(tables: list[Table], mapping: Mapping) -> Layout:
     return replace(first, models=sum(x.models for x in read_ones)) if not open_ones else first
 
 
-def _several(sources: Sequence[Any], mapping: Mapping) -> list[Predictions]:
-    """Files that are each complete; one that lacks labels or probabilities would belong to another."""
-    if not sources:
-        raise InputError("No file was given.")
-    found: list[Predictions] = []
-    for source in sources:
-        try:
-            found += _read_all(_tables(source, None), mapping)
-        except AmbiguousLayout:
-            raise
-        except InputError as error:
-            if len(sources) > 1 and _other_half(error):
-                raise InputError(f"{error} {_NOT_JOINED}") from None
-            raise
-    return _renamed(found, None)
+def _labels_table(source: Any) -> Table | None:
+    """The table of a separate source of labels."""
+    if source is None:
+        return None
+    tables = _tables(source, None)
+    if len(tables) > 1:
+        raise InputError(
+            f"The source of labels holds {len(tables)} tables ({listing([t.name for t in tables], 4)}). Give the one with labels."
+        )
+    return tables[0]
 
 
 def _renamed(found: list[Predictions], name: str | None) -> list[Predictions]:

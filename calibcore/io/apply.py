@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, listing, name_key, name_text
+from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, largest, listing, name_key, name_text
 from calibcore.errors import InputError
 from calibcore.io.columns import MISSING_LABELS, Names, Table
 from calibcore.io.labels import label_without_column
@@ -42,7 +42,10 @@ class _Rows:
     @property
     def gone(self) -> Flags:
         """Rows that cannot be used."""
-        gone: Flags = np.logical_or.reduce([self.dropped, *self.missing.values()])
+        gone = self.dropped.copy()
+        for absent in self.missing.values():
+            if absent.any():
+                gone |= absent
         return gone
 
 
@@ -98,7 +101,7 @@ def _models(table: Table, reading: Reading) -> Iterator[tuple[str | None, Flags]
 def _typed(table: Table, reading: Reading, unit: Unit) -> _Rows:
     """Cells as numbers and class indices."""
     columns = [_numbers(table, c) for c in unit.columns]
-    values = columns[0] if reading.form != "classes" else np.column_stack(columns)
+    values = columns[0] if reading.form != "classes" else _side_by_side(columns)
     missing = {f"value in {c!r}": np.isnan(v) for c, v in zip(unit.columns, columns, strict=True)}
     dropped = np.zeros(table.n_rows, dtype=np.bool_)
     label = predicted = correct = None
@@ -117,6 +120,24 @@ def _typed(table: Table, reading: Reading, unit: Unit) -> _Rows:
     elif reading.predicted:
         predicted = _coded(table, reading.predicted, reading, strict=False)[0]
     return _Rows(values, label, predicted, correct, dropped, missing, reading.classes)
+
+
+def _side_by_side(columns: list[Numbers]) -> Numbers:
+    """Columns as a matrix, filled in parts that stay in the processor's cache."""
+    n, step = len(columns[0]), max(256, (1 << 15) // len(columns))
+    matrix = np.empty((n, len(columns)), dtype=np.result_type(*columns))
+    for start in range(0, n, step):
+        matrix[start : start + step] = np.array([c[start : start + step] for c in columns]).T
+    return matrix
+
+
+def _both(positive: Numbers) -> Numbers:
+    """P(other) and P(positive) as a matrix."""
+    matrix = np.empty((len(positive), 2), dtype=positive.dtype)
+    for start in range(0, len(positive), 1 << 14):
+        rows = slice(start, start + (1 << 14))
+        matrix[rows, 0], matrix[rows, 1] = complement(positive[rows]), positive[rows]
+    return matrix
 
 
 def _numbers(table: Table, column: str) -> Numbers:
@@ -170,14 +191,15 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
     """One model: missing rows out, values checked, and everything beside them taken along."""
     rows = part.rows
     _refuse_missing(rows, part)
-    used = np.flatnonzero(part.mine & ~rows.gone)
+    kept = part.mine & ~rows.gone
+    used = np.flatnonzero(kept)
     if not len(used):
         raise InputError(f"No row of {part.name!r} has both a label and a probability.")
     values, notes = _checked(reading, unit, rows, part)
     left_out = int(part.mine.sum()) - len(used)
     beside: dict[str, Any] = {
         "name": part.name,
-        "row": (used + 1).astype(np.int64),
+        "row": (used + 1).astype(np.int64, copy=False),
         "n_excluded": left_out,
         "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit)},
         "groups": {g: _texts(table, g, used) for g in reading.groups},
@@ -189,21 +211,27 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
     if part.mapping.time:
         times, about_times = times_of(table.column(part.mapping.time))
         beside["time"], notes = times[used], (*notes, *about_times)
-    weight = _weights(table, reading, ~rows.gone & part.mine)
+    weight = _weights(table, reading, kept)
     weight = None if weight is None else weight[used]
     if reading.form == "confidence":
         return _top_label(values[used], rows, used, {**beside, "notes": notes, "sample_weight": weight}, part)
-    matrix = np.column_stack([complement(values), values]) if values.ndim == 1 else values
+    values = _taken(values, used)
+    matrix = _both(values) if values.ndim == 1 else values
     assert rows.label is not None
     notes += _about_labels(rows, reading, matrix, used)
-    return Predictions.from_matrix(rows.label[used], matrix[used], rows.classes, notes=notes, weight=weight, **beside)
+    return Predictions.from_matrix(_taken(rows.label, used), matrix, rows.classes, notes=notes, weight=weight, **beside)
+
+
+def _taken(values: NDArray[Any], used: NDArray[np.intp]) -> NDArray[Any]:
+    """The rows that are used; the same array where these are all."""
+    return values if len(used) == len(values) else values[used]
 
 
 def _refuse_missing(rows: _Rows, part: _Part) -> None:
     if part.mapping.missing == "drop":
         return
     for what, absent in rows.missing.items():
-        found = absent & part.mine & ~rows.dropped
+        found = absent & part.mine & ~rows.dropped if absent.any() else absent
         if found.any():
             row = int(np.argmax(found)) + 1
             raise InputError(
@@ -286,7 +314,7 @@ def _about_labels(rows: _Rows, reading: Reading, matrix: Numbers, used: NDArray[
     notes: tuple[str, ...] = ()
     if rows.predicted is not None:
         known = rows.predicted[used] >= 0
-        differs = int((known & (np.argmax(matrix[used], axis=1) != rows.predicted[used])).sum())
+        differs = int((known & (largest(matrix)[0] != rows.predicted[used])).sum())
         if differs:
             where = f"Column {reading.predicted!r} differs from the most probable class in {differs:,} rows"
             notes += (f"{where} (another threshold, or ties); the most probable class is used.",)
@@ -309,16 +337,16 @@ def _weights(table: Table, reading: Reading, used: Flags) -> NDArray[np.float64]
 def _texts(table: Table, column: str, used: NDArray[np.intp]) -> NDArray[Any]:
     """Some rows of a column as texts, for groups and ids; equal texts of few are one object."""
     import pyarrow as pa
-    import pyarrow.types as pt
 
-    array = table.column(column).array
-    if pt.is_nested(array.type):
+    cells = table.column(column)
+    if cells.kind == "nested":
         raise InputError(f"Column {column!r} holds a list or a record in each cell, so it cannot group or identify rows.", column=column)
-    array = array.cast(pa.string()).fill_null("")
-    if len(array.slice(0, 1000).unique()) < 100 < len(array):
-        encoded = array.dictionary_encode()
-        few: NDArray[Any] = encoded.dictionary.to_numpy(zero_copy_only=False)
-        repeated: NDArray[Any] = few[encoded.indices.to_numpy()[used]]
+    if len(cells.head(1000).unique()) < 100 < table.n_rows:
+        distinct, code = cells.encoded()
+        few = np.array([*distinct.cast(pa.string()).to_pylist(), ""], dtype=object)
+        repeated: NDArray[Any] = few[_taken(code, used)]
+        repeated.flags.writeable = False
         return repeated
-    texts: NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    return texts if len(used) == len(texts) else texts[used]
+    texts: NDArray[Any] = _taken(cells.array.cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False), used)
+    texts.flags.writeable = False
+    return texts

@@ -1,4 +1,4 @@
-"""Zip archives: which members may be tables, and their bytes, counted while they are unpacked; nothing is written to disk."""
+"""Zip archives: of which kind they are, and their members' bytes, counted while they are unpacked; nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
 from calibcore.checks import listing
 from calibcore.errors import InputError
@@ -25,11 +26,15 @@ _DOCUMENTS = re.compile(r"\.(md|rst|html?|pdf|py|r|ipynb|log|ya?ml|toml|cfg|ini|
 _DOCUMENT_STEMS = ("readme", "license", "licence", "notice", "changelog")
 _SAVE = "Save the predictions as CSV, Parquet or JSON Lines"
 _OFFICE = (
-    ("xl/", "This is an Excel workbook, which is not read yet. Save the sheet as CSV."),
     ("word/", f"This is a Word document. {_SAVE}."),
     ("ppt/", f"This is a presentation. {_SAVE}."),
-    ("[Content_Types].xml", "This is an Excel workbook, which is not read yet. Save the sheet as CSV."),
+    ("[Content_Types].xml", f"This is an Office file without a sheet, or damaged. {_SAVE}."),
 )
+_TORCH = (
+    "This is a PyTorch file (torch.save), which holds a pickle that can run code when opened, so it is never loaded. "
+    "In Python: numpy.savez('predictions.npz', logits=logits.numpy(), labels=labels.numpy())."
+)
+Kind = Literal["zip", "workbook", "npz"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +43,17 @@ class Archive:
 
     Attributes
     ----------
+    kind : {"zip", "workbook", "npz"}
     file : zipfile.ZipFile
     size : int
         Bytes of the archive.
     members : tuple of zipfile.ZipInfo
-        Files that may be tables.
+        Files that may be tables; all files of a workbook.
     documents : tuple of str
         Files whose names say that they are texts for people, code or pictures.
     """
 
+    kind: Kind
     file: zipfile.ZipFile
     size: int
     members: tuple[zipfile.ZipInfo, ...]
@@ -95,12 +102,12 @@ def is_zip(data: bytes) -> bool:
 
 
 def open_archive(data: bytes) -> Archive:
-    """The members of a zip archive that may be tables.
+    """The members of a zip archive that may be tables, or the parts of a workbook or NumPy archive.
 
     Raises
     ------
     InputError
-        If the archive is damaged or empty, has too many members, or is a workbook or a NumPy archive.
+        If the archive is damaged or empty, has too many members, or is a document of another kind.
     """
     try:
         file = zipfile.ZipFile(io.BytesIO(data))
@@ -108,14 +115,17 @@ def open_archive(data: bytes) -> Archive:
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
         raise InputError(_damaged(data)) from None
     names = [m.filename for m in members]
-    if sentence := _other_kind(names, data):
+    kind = _kind(names, data)
+    if kind == "zip" and (sentence := _other_kind(names, data)):
         raise InputError(sentence)
     if not members:
         raise InputError("The archive holds no files.")
     if len(members) > _MAX_MEMBERS:
         raise InputError(f"The archive holds {len(members):,} files; at most {_MAX_MEMBERS:,} are read. Pack only the predictions.")
+    if kind != "zip":
+        return Archive(kind, file, len(data), tuple(m for m in file.infolist() if not m.is_dir()), ())
     tables = tuple(m for m in members if not _is_document(m.filename))
-    return Archive(file, len(data), tables, tuple(shown(n) for n in names if _is_document(n)))
+    return Archive(kind, file, len(data), tables, tuple(shown(n) for n in names if _is_document(n)))
 
 
 def _damaged(data: bytes) -> str:
@@ -125,16 +135,21 @@ def _damaged(data: bytes) -> str:
     return "This zip archive is damaged or incomplete. Copy or pack it again, or add its files unpacked."
 
 
+def _kind(names: list[str], data: bytes) -> Kind:
+    sheet = b"application/vnd.oasis.opendocument.spreadsheet" in data[:300]
+    if any(n.startswith("xl/") for n in names) or (sheet and "content.xml" in names):
+        return "workbook"
+    return "npz" if names and all(n.endswith(".npy") for n in names) else "zip"
+
+
 def _other_kind(names: list[str], data: bytes) -> str | None:
     """The sentence for files of another kind that are packed as zip archives."""
     office = next((sentence for part, sentence in _OFFICE if any(n.startswith(part) for n in names)), None)
     if office:
         return office
     if b"application/vnd.oasis.opendocument" in data[:200]:
-        return "This is an OpenDocument file, which is not read. Save the sheet as CSV."
-    if names and all(n.endswith(".npy") for n in names):
-        return f"This is a NumPy archive (npz), which is not read yet. {_SAVE}, with a header line."
-    return None
+        return f"This is an OpenDocument text or drawing. {_SAVE}."
+    return _TORCH if any(n.endswith("data.pkl") for n in names) else None
 
 
 def _is_junk(name: str) -> bool:

@@ -11,14 +11,14 @@ from calibcore.checks import name_key, name_text, sorted_names
 from calibcore.errors import AmbiguousLayout
 from calibcore.io.columns import Column
 from calibcore.io.evidence import Evidence
-from calibcore.io.scales import class_scale
+from calibcore.io.scales import class_scale, row_sums
 from calibcore.io.vocabulary import is_named, is_whole, plain
 
 __all__ = ["ClassSet", "is_one_hot", "matching_sets", "stem_sets"]
 
-
 Middles = dict[Hashable, tuple[str, str]]  # class as a key → its name and its column
 _OUTPUT_WORDS = ("score", "logit", "class", "out", "raw", "margin", "decision", "softmax", "log", "conf")
+_FIRST = 1000  # rows that often settle what must hold for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,31 +147,39 @@ def _more_classes(evidence: Evidence, middles: Middles, hits: list[Hashable], *,
     elif not named:
         return _completing(evidence, middles, hits, others)
     alone = [evidence.column(middles[k][1]) for k in hits]
+    n = evidence.table.n_rows
     together = [evidence.column(middles[k][1]) for k in (*hits, *others)]
-    return set(others) if others and (_adds_up(together) or not _adds_up(alone)) else set()
+    return set(others) if others and (_adds_up(together, n) or not _adds_up(alone, n)) else set()
 
 
 def _completing(evidence: Evidence, middles: Middles, hits: list[Hashable], others: list[Hashable]) -> set[Hashable]:
     """The one further column, or else all further fractions, with which the rows add up to 1."""
     found = [evidence.column(middles[k][1]) for k in hits]
     fractions = [k for k in others if evidence.unit(middles[k][1])]
-    if not fractions or not all(evidence.unit(c.name) for c in found) or _adds_up(found):
+    if not fractions or not all(evidence.unit(c.name) for c in found) or _adds_up(found, evidence.table.n_rows):
         return set()
     for group in (*([k] for k in fractions), fractions):
-        if _adds_up([*found, *(evidence.column(middles[k][1]) for k in group)]):
+        if _adds_up([*found, *(evidence.column(middles[k][1]) for k in group)], evidence.table.n_rows):
             return set(group)
     return set()
 
 
-def _adds_up(columns: list[Column]) -> bool:
-    matrix = np.column_stack([c.numeric().values for c in columns]).astype(np.float64)
-    matrix = matrix[~np.isnan(matrix).any(axis=1)]
-    slack = max(0.02, 0.006 * matrix.shape[1]) + 1e-9
-    return bool(len(matrix)) and float(np.mean(np.abs(matrix.sum(axis=1) - 1) <= slack)) >= 0.98
+def _adds_up(columns: list[Column], n_rows: int) -> bool:
+    """Whether 98 % of the rows add up to 1; the first ones may say that too many do not."""
+    slack = max(0.02, 0.006 * len(columns)) + 1e-9
+    first = [c.first_numbers(max(n_rows // 40, 1)) for c in columns]
+    start = np.column_stack([f[: min(map(len, first))] for f in first]).astype(np.float64)
+    start = start[np.isfinite(start).all(axis=1)].sum(axis=1)
+    if np.count_nonzero(np.abs(start - 1) > slack) > 0.021 * n_rows:
+        return False
+    sums = row_sums(columns)
+    return bool(len(sums)) and float(np.mean(np.abs(sums - 1) <= slack)) >= 0.98
 
 
 def is_one_hot(evidence: Evidence, columns: Sequence[str]) -> bool:
     """Whether columns hold 0 and 1 only, with a single 1 in each row: these are labels, not probabilities."""
+    if not all(np.isin(evidence.column(c).first_numbers(_FIRST), (0.0, 1.0)).all() for c in columns):
+        return False
     matrix = np.column_stack([evidence.column(c).numeric().values for c in columns])
     return bool(
         np.isin(matrix, (0.0, 1.0)).all() and (matrix.sum(axis=1) == 1).all() and matrix.shape[0] > 1 and matrix.any(axis=0).sum() > 1
@@ -191,7 +199,8 @@ def stem_sets(evidence: Evidence, columns: Iterable[str]) -> list[ClassSet]:
     found = [
         s
         for s in found
-        if _adds_up([evidence.column(c) for c in s.columns.values()]) and not is_one_hot(evidence, list(s.columns.values()))
+        if _adds_up([evidence.column(c) for c in s.columns.values()], evidence.table.n_rows)
+        and not is_one_hot(evidence, list(s.columns.values()))
     ]
     kept: list[ClassSet] = []
     for s in sorted(found, key=lambda s: (-len(s.columns), -len(s.before))):

@@ -24,8 +24,11 @@ def named_by_values(e: Evidence) -> Reading | None:
     named = named_labels(e)
     found = _candidates(e, named)
     if not found and not e.mapping.label:
-        found = _candidates(e, [n for n in other_labels(e) if n not in named])
-        found = _trusted(e, found)
+        others = [n for n in other_labels(e) if n not in named]
+        found = _candidates(e, [n for n in others if not e.numeric(n)])
+        found = found or ({} if named else _candidates(e, [n for n in others if e.numeric(n)]))
+        twin = e.predicted_twin
+        found = {twin: found[twin]} if twin in found else _trusted(e, found)
     if not found:
         return None
     if len(found) > 1:
@@ -61,7 +64,9 @@ def _named_like_missing(e: Evidence, label: str) -> list[str]:
 def _pool(e: Evidence) -> tuple[str, ...]:
     """Columns that may hold probabilities of classes."""
     told = e.mapping.probabilities
-    return told if isinstance(told, tuple) else e.free
+    if isinstance(told, tuple):
+        return told
+    return tuple(n for n in e.free if not (e.table.headless and n.startswith("column ")))  # numbers of positions are no classes
 
 
 def _trusted(e: Evidence, found: dict[str, list[ClassSet]]) -> dict[str, list[ClassSet]]:
@@ -213,13 +218,23 @@ def unnamed_classes(e: Evidence) -> Reading | None:
 def _ask_classes(e: Evidence, label: str, found: ClassSet) -> AmbiguousLayout:
     values, columns = sorted_names(list(e.values(label) or ())), list(found.columns.values())
     k = len(columns)
-    offer = orders(values, list(found.columns)) if len(values) == k else []
+    offer = _likeliest_first(e, label, columns, orders(values, list(found.columns))) if len(values) == k else []
     shown = f"{columns[0]} … {columns[-1]}" if k > 6 else listing(columns, 6)
     text = (
         f"The headers of the {k} probability columns ({shown}) are not values of {label!r} "
         f"({listing(values, 6)}). Which class does each column stand for, in this order?"
     )
     return AmbiguousLayout([question("classes", text, offer or [",".join(found.columns)])])
+
+
+def _likeliest_first(e: Evidence, label: str, columns: list[str], offers: list[str]) -> list[str]:
+    """Two orders of two classes, first the one that gives the true classes the higher probabilities."""
+    if len(offers) != 2 or len(columns) != 2:
+        return offers
+    names, first = e.column(label).names(), e.column(columns[0]).numeric().values
+    mine = np.array([*(name_key(d) == name_key(offers[0].split(",")[0]) for d in names.distinct), False])[names.code]
+    inside, outside = (first[side & ~np.isnan(first)] for side in (mine, ~mine))
+    return offers[::-1] if len(inside) and len(outside) and inside.mean() < outside.mean() else offers
 
 
 def orders(values: list[str], endings: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,40 +12,16 @@ from numpy.typing import NDArray
 
 from calibcore.checks import name_key, name_text
 from calibcore.errors import InputError
+from calibcore.io.written_numbers import MINUS, MISSING_LABELS, MISSING_NUMBERS, Numeric, filled, text_numbers
 
-__all__ = ["Column", "Kind", "Names", "Numeric", "Table", "as_table"]
+__all__ = ["MISSING_LABELS", "MISSING_NUMBERS", "Column", "Kind", "Names", "Numeric", "Table", "as_table", "kind_of", "one_chunk"]
 
 Kind = Literal["text", "number", "flag", "time", "nested", "other"]
 Numbers = NDArray[np.floating[Any]]
-MISSING_LABELS = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})
-MISSING_NUMBERS = MISSING_LABELS | {"none", "nat", "nil", "."}
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(nan|NaN|inf|Inf|infinity|Infinity)$"
+_MANY_CELLS, _PART = 1000, 1 << 16
+_FEW_TEXTS = 20
 _WHOLE_WITH_COMMA = r"[+-]?\d+,0+"
-_COMMA = r"^[+-]?\d*,\d+$|^[+-]?\d+$"
-
-
-@dataclass(frozen=True, slots=True)
-class Numeric:
-    """A column as numbers.
-
-    Attributes
-    ----------
-    values : array of shape (n,)
-        NaN where a cell is missing or no number; float32 stays float32.
-    bad_row : int or None
-        1-based row of the first cell that is no number, its text, and how many there are.
-    percent : bool
-        Every cell carried a % sign (removed here, not divided).
-    comma : bool
-        Decimals were written with a comma.
-    """
-
-    values: Numbers
-    bad_row: int | None = None
-    bad_text: str = ""
-    n_bad: int = 0
-    percent: bool = False
-    comma: bool = False
+_SCIENTIFIC = r"[+-]?\d\.\d+[eE][+-]\d\d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +47,19 @@ class Names:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column of a file; ``load`` gives its Arrow array when it is first needed."""
+    """One column of a file; ``load`` gives its Arrow array when it is first needed.
+
+    A big file may give the first cells in ``first``, so that a look at them loads nothing, and in ``numbers`` the cells of a
+    column of texts as an Arrow array of floats, where all of them are plain numbers or absent.
+    """
 
     name: str
     kind: Kind
     load: Callable[[], Any]
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     of: str | None = None  # the column of the file that this one was made of
+    first: Any = field(default=None, repr=False)
+    numbers: Callable[[], Any] | None = field(default=None, repr=False)
 
     def _once(self, key: str, make: Callable[[], Any]) -> Any:
         if key not in self.memo:
@@ -87,17 +69,59 @@ class Column:
     @property
     def array(self) -> Any:
         """The cells as one Arrow array."""
-        return self._once("array", lambda: _one_chunk(self.load()))
+        return self._once("array", lambda: one_chunk(self.load()))
+
+    def head(self, rows: int) -> Any:
+        """The first cells as an Arrow array; fewer where only fewer were given, so that nothing is loaded for a look."""
+        return (self.array if self.first is None or "array" in self.memo else self.first).slice(0, rows)
+
+    def encoded(self) -> tuple[Any, NDArray[np.integer[Any]]]:
+        """The distinct cells as an Arrow array, in the order they occur, and which one each row holds (−1: a null)."""
+        encoded: tuple[Any, NDArray[np.integer[Any]]] = self._once("encoded", lambda: _encoded(self.array))
+        return encoded
 
     def names(self) -> Names:
         """The cells as names; numbers such as 1.0 are called "1", blanks around a text are dropped."""
-        names: Names = self._once("names", lambda: _names(self.array))
+        names: Names = self._once("names", lambda: _names(*self.encoded()))
         return names
 
     def numeric(self) -> Numeric:
         """The cells as numbers."""
-        numeric: Numeric = self._once("numeric", lambda: _numeric(self.array, self.kind))
+        numeric: Numeric = self._once("numeric", self._numeric)
         return numeric
+
+    def _numeric(self) -> Numeric:
+        if self.numbers is not None:
+            return Numeric(filled(one_chunk(self.numbers())))
+        return (self._of_few_texts() if self.kind == "text" else None) or _numeric(self.array, self.kind)
+
+    def _of_few_texts(self) -> Numeric | None:
+        """The numbers of few different texts, each read once; None where there are many, or one is no number."""
+        if "encoded" not in self.memo and len(self.head(_MANY_CELLS).unique()) > _FEW_TEXTS:
+            return None
+        distinct, code = self.encoded()
+        found = text_numbers(distinct) if 4 * len(distinct) < len(code) else None
+        if found is None or found.n_bad:
+            return None
+        return replace(found, values=np.append(found.values, np.nan)[code])
+
+    def first_numbers(self, rows: int) -> Numbers:
+        """The first cells as numbers."""
+        if self.kind == "number" and self.first is not None and "numeric" not in self.memo:
+            return _numeric(self.head(rows), "number").values
+        return self.numeric().values[:rows]
+
+    def all_begin(self, mark: str) -> bool:
+        """Whether there are names and all of them begin with a mark; the first cells are looked at before the others."""
+        for found in (_names(*_encoded(self.head(_FEW_TEXTS))), None):
+            names = (found or self.names()).present()
+            if not all(d.startswith(mark) for d in names):
+                return False
+        return bool(names)
+
+    def n_different(self) -> int:
+        """How many different cells there are; cells in rising order are not counted."""
+        return int(self._once("n_different", lambda: len(self.array) if _rises(self.array) else len(self.array.unique())))
 
     @property
     def is_numeric(self) -> bool:
@@ -105,7 +129,9 @@ class Column:
         return bool(self._once("is_numeric", self._is_numeric))
 
     def _is_numeric(self) -> bool:
-        if self.kind not in ("text", "number") or not _may_be_number(self.array, self.kind):
+        if self.kind == "number" and self.first is not None and not np.isnan(_numeric(self.first, "number").values).all():
+            return True
+        if self.kind not in ("text", "number") or not _may_be_number(self.head, self.kind):
             return False
         found = self.numeric()
         good = int(np.count_nonzero(~np.isnan(found.values)))
@@ -117,7 +143,7 @@ class Column:
         return self._once(key, lambda: self._few_names(limit))  # type: ignore[no-any-return]
 
     def _few_names(self, limit: int) -> tuple[str, ...] | None:
-        if self.kind in ("nested", "other", "time") or len(self.array.slice(0, 5000).unique()) > limit + len(MISSING_LABELS):
+        if self.kind in ("nested", "other", "time") or len(self.head(5000).unique()) > limit + len(MISSING_LABELS):
             return None
         found = self.names().present()
         return found if len(found) <= limit else None
@@ -139,6 +165,8 @@ class Table:
         False when only the first rows were read.
     rows_in_file : int or None
         None when only the first rows were read and the file does not say.
+    headless : bool
+        The file names no columns: they are called by their position ("column 1", …; "0", … in a NumPy matrix).
     derived : dict of name to Column
         Columns made of others, such as the numbers of a vector; they are never looked at unless a rule made them.
     """
@@ -153,6 +181,7 @@ class Table:
     index: tuple[str, ...] = ()
     complete: bool = True
     rows_in_file: int | None = None
+    headless: bool = False
     derived: dict[str, Column] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
@@ -166,7 +195,7 @@ class Table:
 
     def preview(self, rows: int = 5) -> list[dict[str, str]]:
         """The first rows as text, for people."""
-        cells = {n: [_shown(v) for v in c.array.slice(0, rows).to_pylist()] for n, c in self.columns.items()}
+        cells = {n: [_shown(v) for v in c.head(rows).to_pylist()] for n, c in self.columns.items()}
         return [{n: v[i] for n, v in cells.items()} for i in range(min(rows, self.n_rows))]
 
 
@@ -196,7 +225,8 @@ def kind_of(dtype: Any) -> Kind:
     return next((kind for kind, checks in tests if any(check(dtype) for check in checks)), "other")
 
 
-def _one_chunk(array: Any) -> Any:
+def one_chunk(array: Any) -> Any:
+    """The cells of a column as one plain array, not as parts or as codes of a dictionary."""
     import pyarrow as pa
     import pyarrow.types as pt
 
@@ -208,27 +238,90 @@ def _one_chunk(array: Any) -> Any:
     return array.cast(pa.large_string()) if wide else array
 
 
-def _names(array: Any) -> Names:
-    """Distinct texts with their codes; texts that differ only in blanks are one."""
+def _encoded(array: Any) -> tuple[Any, NDArray[np.integer[Any]]]:
     import pyarrow.types as pt
 
-    nested = pt.is_nested(array.type) or pt.is_temporal(array.type)
-    encoded = (array.cast("string") if pt.is_temporal(array.type) else array) if nested else array
-    if pt.is_nested(encoded.type):
+    if pt.is_nested(array.type):
         raise InputError("This column holds lists or records, not names.")
-    encoded = encoded.dictionary_encode(null_encoding="mask")
-    texts = ["nan" if isinstance(v, float) and np.isnan(v) else name_text(v).strip() for v in encoded.dictionary.to_pylist()]
+    short = _letters(array)
+    if short is not None:
+        return short
+    encoded = (array.cast("string") if pt.is_temporal(array.type) else array).dictionary_encode(null_encoding="mask")
+    code = encoded.indices if encoded.indices.null_count == 0 else encoded.indices.fill_null(-1)
+    return encoded.dictionary, code.to_numpy(zero_copy_only=False)
+
+
+def _letters(array: Any) -> tuple[Any, NDArray[np.uint8]] | None:
+    """`_encoded` of many short cells, texts of one letter or whole numbers of a small range; None of others."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    if len(array) < _MANY_CELLS or array.null_count or not (pt.is_string(array.type) or pt.is_integer(array.type)):
+        return None
+    low, letters = _steps(array) if pt.is_integer(array.type) else (0, _bytes(array))
+    if letters is None:
+        return None
+    parts = (letters[start : start + _PART] for start in range(0, len(letters), _PART))
+    there = np.flatnonzero(sum(np.bincount(part, minlength=256) for part in parts))
+    there = there[np.argsort([np.argmax(letters == b) for b in there])]
+    code = np.zeros(256, dtype=np.uint8)
+    code[there] = np.arange(len(there))
+    cells = [int(b) + low for b in there] if pt.is_integer(array.type) else [chr(b) for b in there]
+    return pa.array(cells, type=array.type), code[letters]
+
+
+def _bytes(array: Any) -> NDArray[np.uint8] | None:
+    """Texts of one ASCII letter each as numbers."""
+    _, offsets, data = array.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+    if ends[-1] - ends[0] != len(array) or not (np.diff(ends) == 1).all():
+        return None
+    letters = np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]]
+    return letters if letters.max() < 128 else None
+
+
+def _steps(array: Any) -> tuple[int, NDArray[np.uint8] | None]:
+    """The lowest of whole numbers, and how far each is above it, if none is by more than 255."""
+    values = array.to_numpy()
+    low, high = int(values.min()), int(values.max())
+    if high - low > 255:
+        return low, None
+    return low, np.subtract(values, values.dtype.type(low), out=np.empty(len(values), dtype=np.uint8), casting="unsafe")
+
+
+def _rises(array: Any) -> bool:
+    """Whether each cell is above the one before: whole numbers, or texts by length and then by their letters (a9 before a10)."""
+    import pyarrow.compute as pc
+    import pyarrow.types as pt
+
+    text = pt.is_string(array.type) or pt.is_large_string(array.type)
+    if array.null_count or not (text or pt.is_integer(array.type)):
+        return False
+    before, after = array.slice(0, len(array) - 1), array.slice(1)
+    rises = pc.less(before, after)
+    if text:
+        long, longer = pc.binary_length(before), pc.binary_length(after)
+        rises = pc.or_(pc.less(long, longer), pc.and_(pc.equal(long, longer), rises))
+    return bool(pc.all(rises, min_count=0).as_py())
+
+
+def _names(distinct: Any, code: NDArray[np.integer[Any]]) -> Names:
+    """Distinct texts with their codes; texts that differ only in blanks are one."""
+    texts = ["nan" if isinstance(v, float) and np.isnan(v) else name_text(v).strip() for v in distinct.to_pylist()]
     if texts and all(re.fullmatch(_WHOLE_WITH_COMMA, t) for t in texts):  # 0,0 and 1,0, where decimals have a comma
         texts = [t.partition(",")[0] for t in texts]
+    if texts and all(re.fullmatch(_SCIENTIFIC, t) and float(t).is_integer() for t in texts):  # 1.000e+00, as numpy.savetxt writes 1
+        texts = [str(int(float(t))) for t in texts]
+    texts = [f"-{t[1:]}" if t[:1] == MINUS and t[1:2].isdigit() else t for t in texts]
     merged: dict[str, int] = {}
     to = np.array([merged.setdefault(t, len(merged)) for t in texts] + [-1], dtype=np.intp)
-    code = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
-    return Names(tuple(merged), to[code])
+    same = len(merged) == len(texts)
+    return Names(tuple(merged), code.astype(np.intp) if same else to[code])
 
 
-def _may_be_number(array: Any, kind: Kind) -> bool:
+def _may_be_number(head: Callable[[int], Any], kind: Kind) -> bool:
     """A cheap look at the first cells, so that long texts are never parsed."""
-    return kind == "number" or _text_numbers(array.slice(0, 200)).n_bad * 2 <= min(len(array), 200)
+    return kind == "number" or text_numbers(cells := head(200)).n_bad * 2 <= len(cells)
 
 
 def _numeric(array: Any, kind: Kind) -> Numeric:
@@ -236,7 +329,7 @@ def _numeric(array: Any, kind: Kind) -> Numeric:
     import pyarrow.types as pt
 
     if kind == "text":
-        return _text_numbers(array)
+        return text_numbers(array)
     if kind not in ("number", "flag"):
         return Numeric(np.full(len(array), np.nan), 1, "no number", len(array))
     target = array.type if pt.is_floating(array.type) else pa.float64()
@@ -244,49 +337,6 @@ def _numeric(array: Any, kind: Kind) -> Numeric:
     if values.dtype.kind != "f":  # an all-null column comes back as objects
         values = values.astype(np.float64)
     return Numeric(values)
-
-
-def _text_numbers(array: Any) -> Numeric:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        return Numeric(_filled(array.cast(pa.float64())))
-    except pa.ArrowInvalid:
-        text = pc.utf8_trim_whitespace(array)
-    absent = pc.is_in(pc.utf8_lower(text), value_set=pa.array(sorted(MISSING_NUMBERS), type=text.type))
-    text = pc.if_else(absent, pa.scalar(None, text.type), text)
-    percent = _every(pc.ends_with(text, "%"))
-    if percent:
-        text = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(text, characters="%"))
-    comma = _every(pc.match_substring_regex(text, _COMMA)) and _any(pc.match_substring(text, ","))
-    if comma:
-        text = pc.replace_substring(text, ",", ".")
-    good = pc.match_substring_regex(text, _NUMBER)
-    bad = pc.invert(good).fill_null(False).to_numpy(zero_copy_only=False)
-    values = _filled(pc.if_else(good, text, pa.scalar(None, text.type)).cast(pa.float64()))
-    if not bad.any():
-        return Numeric(values, percent=percent, comma=comma)
-    first = int(np.argmax(bad))
-    return Numeric(values, first + 1, str(array[first].as_py()), int(bad.sum()))
-
-
-def _filled(array: Any) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = array.to_numpy(zero_copy_only=False)  # nulls become NaN
-    return values if values.dtype == np.float64 else values.astype(np.float64)
-
-
-def _every(flags: Any) -> bool:
-    """Whether all flags that are not null are set, and there is one."""
-    import pyarrow.compute as pc
-
-    return bool(pc.all(flags, min_count=1).as_py())
-
-
-def _any(flags: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(flags).as_py())
 
 
 def _shown(value: Any) -> str:

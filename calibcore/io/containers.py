@@ -5,40 +5,40 @@ from __future__ import annotations
 import hashlib
 import zlib
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from calibcore.checks import listing
 from calibcore.errors import InputError
-from calibcore.io.archives import is_zip, open_archive, passed_over
-from calibcore.io.columns import Column, Table, as_table, kind_of
-from calibcore.io.records import looks_like_records, read_records
+from calibcore.io import arrays, workbooks
+from calibcore.io.archives import Archive, is_zip, open_archive, passed_over
+from calibcore.io.arrow_files import ARROW_FILE, ARROW_STREAM, PARQUET, read_arrow, read_parquet, unique_names
+from calibcore.io.big_text import read_big
+from calibcore.io.columns import Table, as_table
+from calibcore.io.documents import is_list, read_json, starts_document
+from calibcore.io.foreign import refuse_foreign
+from calibcore.io.records import looks_like_records
 from calibcore.io.text import NO_TABLE, read_delimited
 from calibcore.io.vector_layouts import with_fields
 
 __all__ = ["MAX_UNPACKED", "frame_tables", "open_tables", "path_tables"]
 
 MAX_UNPACKED = 2 << 30  # bytes that a packed file may grow to
+_MAX_WORKBOOK = 1 << 30  # bytes of a workbook's parts, which take more memory as cells
 _PREFIX = 4 << 20  # bytes of text that a first look reads
 _SAVE = "Save the predictions as CSV, Parquet or JSON Lines"
-_REFUSED: tuple[tuple[bytes, str], ...] = (
-    (b"\x93NUMPY", f"is a NumPy array, which is not read yet. {_SAVE}, with a header line."),
-    (b"ARROW1", "is an Arrow (Feather) file, which is not read yet. Save it as Parquet."),
-    (b"\xff\xff\xff\xff", "is an Arrow stream, which is not read yet. Save it as Parquet."),
-    (b"\xd0\xcf\x11\xe0", f"is an old Excel workbook, which is not read yet. {_SAVE}."),
-    (b"%PDF", f"is a PDF. {_SAVE}."),
-    (b"\x89PNG", f"is a picture. {_SAVE}."),
-    (b"\xff\xd8\xff", f"is a picture. {_SAVE}."),
-    (b"BZh", "is packed with bzip2, which is not read. Unpack it first."),
-    (b"\xfd7zXZ\x00", "is packed with xz, which is not read. Unpack it first."),
-    (b"\x28\xb5\x2f\xfd", "is packed with Zstandard, which is not read. Unpack it first."),
-    (b"7z\xbc\xaf\x27\x1c", "is a 7-Zip archive, which is not read. Unpack it first."),
-    (b"\x89HDF\r\n", f"is an HDF5 file, which is not read. {_SAVE}."),
-    (b"SQLite format 3\x00", f"is an SQLite database, which is not read. {_SAVE}."),
-)
-_DOCUMENTS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff")  # never a table, while others of these may hold one
-_PICKLE = "is a Python pickle, which can run code when opened, so it is never loaded. Save it as CSV or Parquet and add it again."
-_SUFFIXES = {"csv": ("csv",), "tsv": ("tsv", "tab"), "parquet": ("parquet", "pq", "parq"), "json": ("json", "jsonl", "ndjson")}
+_GZIP, _COMPOUND = b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
+_BINARY = (PARQUET, _GZIP, b"PK", arrays.MAGIC, ARROW_FILE, ARROW_STREAM, _COMPOUND)
+_KINDS = {  # beginning of a format → endings of file names
+    "CSV": "csv",
+    "TSV": "tsv tab",
+    "Parquet": "parquet pq parq",
+    "JSON": "json jsonl ndjson",
+    "workbook": "xlsx xlsm xlsb xls ods",
+    "NumPy array": "npy",
+    "NumPy archive": "npz",
+    "Arrow": "arrow feather ipc arrows",
+}
 
 
 def path_tables(path: Path, *, first_rows: bool = False) -> list[Table]:
@@ -46,7 +46,7 @@ def path_tables(path: Path, *, first_rows: bool = False) -> list[Table]:
     try:
         with path.open("rb") as file:
             data = file.read(_PREFIX + 1) if first_rows else file.read()
-            if len(data) > _PREFIX and first_rows and data.startswith((b"PAR1", b"\x1f\x8b", b"PK")):
+            if len(data) > _PREFIX and first_rows and _needs_all(data):
                 data += file.read()
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
@@ -77,34 +77,64 @@ def open_tables(data: bytes, name: str, *, first_rows: bool = False) -> list[Tab
         If the file is empty, no table, damaged, or of a kind that is not read.
     """
     try:
-        if is_zip(data):
-            return _archive_tables(data, name, first_rows=first_rows)
-        return [_file_table(data, name, first_rows=first_rows, limit=MAX_UNPACKED)]
+        return _file_tables(data, name, first_rows=first_rows, limit=MAX_UNPACKED)
     except InputError as error:
         raise named(error, name) from None
 
 
-def _file_table(data: bytes, name: str, *, first_rows: bool, limit: int) -> Table:
-    """The table of a file that holds one."""
+def _needs_all(data: bytes) -> bool:
+    """Whether a file that begins so says nothing before its end."""
+    return data.startswith(_BINARY) or (looks_like_records(data) and starts_document(data))
+
+
+def _file_tables(data: bytes, name: str, *, first_rows: bool, limit: int, inside: bool = False) -> list[Table]:
+    """The tables of a file; ``inside`` an archive it must be no other one."""
     digest = None if first_rows else hashlib.sha256(data).hexdigest()
-    packed = data.startswith(b"\x1f\x8b")
+    packed = data.startswith(_GZIP)
     content = _unpacked(data, name, limit) if packed else data
-    cut = first_rows and len(content) > _PREFIX and not content.startswith(b"PAR1")
-    table = with_fields(_table(content[:_PREFIX] if cut else content, name, complete=not cut))
-    surprise = _surprise(name.lower().removesuffix(".gz"), table.format)
-    return replace(table, sha256=digest, notes=(*table.notes, *surprise), format=table.format + (", gzip" if packed else ""))
+    archive = open_archive(content) if is_zip(content) else None
+    if archive and archive.kind == "zip":
+        if inside or packed:
+            raise InputError("This is an archive inside another one. Unpack it and add the files one by one.")
+        return _archive_tables(archive, name, first_rows=first_rows)
+    if (archive and archive.kind == "workbook") or workbooks.is_old_workbook(content):
+        tables = _workbook(content, archive, name)
+    elif archive:
+        members = [(n.removesuffix(".npy"), d) for n, d in archive.contents(MAX_UNPACKED)]
+        tables = arrays.array_tables(members, name)
+    else:
+        cut = first_rows and len(content) > _PREFIX and not _needs_all(content)
+        tables = [_table(content[:_PREFIX] if cut else content, name, complete=not cut)]
+    surprise = _surprise(name.lower().removesuffix(".gz"), tables[0].format)
+    return [
+        replace(t, sha256=digest, notes=(*t.notes, *surprise), format=t.format + (", gzip" if packed else ""))
+        for t in map(with_fields, tables)
+    ]
 
 
-def _archive_tables(data: bytes, name: str, *, first_rows: bool) -> list[Table]:
+def _workbook(data: bytes, archive: Archive | None, name: str) -> list[Table]:
+    """The tables of a workbook; its parts are unpacked and counted before a reader sees them."""
+    for part, content in archive.contents(_MAX_WORKBOOK) if archive else ():
+        workbooks.check_cells(part, content)
+    tables, others = workbooks.workbook_tables(data)
+    notes = (f"Passed over in the workbook, since no tables: {listing(others, 6)}.",) if others else ()
+    if len(tables) == 1:
+        return [replace(tables[0], name=name, notes=(*tables[0].notes, *notes))]
+    sheets = listing([t.name for t in tables], 6)
+    several = f"The workbook {name} holds {len(tables)} tables: {sheets}."
+    return [replace(t, name=f"{name}/{t.name.replace('.', '_').replace('/', '_')}", notes=(*t.notes, several, *notes)) for t in tables]
+
+
+def _archive_tables(archive: Archive, name: str, *, first_rows: bool) -> list[Table]:
     """The tables in a zip archive; what is no table is passed over with a note, a damaged table is an error."""
-    archive = open_archive(data)
-    tables, others, spent = [], list(archive.documents), 0
+    tables: list[Table] = []
+    others, spent = list(archive.documents), 0
     for member, content in archive.contents(MAX_UNPACKED):
         try:
-            if content.startswith(b"\x1f\x8b"):
+            if content.startswith(_GZIP):
                 content = _unpacked(content, member, MAX_UNPACKED - spent)  # noqa: PLW2901
                 spent += len(content)
-            tables.append(_file_table(content, member, first_rows=first_rows, limit=0))
+            tables += _file_tables(content, member, first_rows=first_rows, limit=0, inside=True)
         except InputError as error:
             if error.rule != NO_TABLE:
                 raise named(error, f"{name}/{member}") from None
@@ -135,34 +165,20 @@ def named(error: InputError, name: str) -> InputError:
 
 
 def _table(data: bytes, name: str, *, complete: bool) -> Table:
-    if not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
+    if not data[:4096].strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n") and not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
         raise InputError("The file is empty.", rule=NO_TABLE)
-    if data.startswith(b"PAR1"):
-        return _read_parquet(data, name)
-    _refuse(data, name)
-    if looks_like_records(data):
-        return read_records(data, name, complete=complete)
-    return read_delimited(data, name, complete=complete)
-
-
-def _refuse(data: bytes, name: str) -> None:
-    """InputError for what is known and not read."""
-    if is_zip(data):
-        open_archive(data)
-        raise InputError("This is an archive inside another one. Unpack it and add the files one by one.")
-    if _is_pickle(data):
-        raise InputError(f"{name} {_PICKLE}", rule=NO_TABLE)
-    for magic, sentence in _REFUSED:
-        if data.startswith(magic) and not (magic == b"\xff\xd8\xff" and len(data) < 4):
-            raise InputError(f"{name} {sentence}", rule=NO_TABLE if magic in _DOCUMENTS else None)
-
-
-def _is_pickle(data: bytes) -> bool:
-    """Binary pickles start with 0x80 and a version; old text pickles with an opcode line and end in a full stop."""
-    if data[:1] == b"\x80" and data[1:2] in (b"\x01", b"\x02", b"\x03", b"\x04", b"\x05"):
-        return True
-    old = data.startswith((b"(lp", b"(dp", b"(ip", b"cnumpy", b"ccopy_reg", b"c__builtin__", b"cpandas", b"(c", b"ctorch"))
-    return old and data.rstrip().endswith(b".")
+    if data.startswith(PARQUET):
+        return read_parquet(data, name, 4 * MAX_UNPACKED)
+    if data.startswith((ARROW_FILE, ARROW_STREAM)):
+        return read_arrow(data, name, 4 * MAX_UNPACKED)
+    if data.startswith(arrays.MAGIC):
+        return arrays.lone_array(data, name)
+    refuse_foreign(data, name)
+    if data.startswith(_COMPOUND):
+        raise InputError(f"{name} is an old Office file without a sheet that can be read. {_SAVE}.")
+    if looks_like_records(data) or (complete and is_list(data)):
+        return read_json(data, name, complete=complete)
+    return (read_big(data, name) if complete else None) or read_delimited(data, name, complete=complete)
 
 
 def _unpacked(data: bytes, name: str, limit: int) -> bytes:
@@ -191,54 +207,6 @@ def _unpacked(data: bytes, name: str, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _read_parquet(data: bytes, name: str) -> Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        schema = file.schema_arrow
-        size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-    except (pa.ArrowException, OSError, ValueError):
-        raise InputError("This Parquet file is damaged or incomplete. Save it again.") from None
-    if size > 4 * MAX_UNPACKED:
-        raise InputError(f"The file unpacks to {size >> 30} GB; the limit is {4 * MAX_UNPACKED >> 30} GB. Keep only the columns needed.")
-    _unique_names(schema.names)
-    if file.metadata.num_rows == 0:
-        raise InputError("The file has columns but no data rows.")
-    columns = {n: Column(n, kind_of(schema.field(i).type), _parquet_loader(file, n)) for i, n in enumerate(schema.names)}
-    n = file.metadata.num_rows
-    return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
-
-
-def _parquet_loader(file: Any, column: str) -> Any:
-    def load() -> Any:
-        import pyarrow as pa
-
-        try:
-            return file.read(columns=[column], use_threads=True).column(column)
-        except (pa.ArrowException, OSError, ValueError, KeyError):
-            raise InputError(
-                f"Column {column!r} of this Parquet file cannot be read; the file is damaged. Save it again.", column=column
-            ) from None
-
-    return load
-
-
-def _unique_names(names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"Two columns are called {name}. Rename one of them.", column=name, value=name)
-        seen.add(name)
-
-
-def _pandas_index(schema: Any) -> tuple[str, ...]:
-    """Columns that a data frame's index was saved as."""
-    stored = (schema.pandas_metadata or {}).get("index_columns", []) if schema.metadata else []
-    return tuple(c for c in stored if isinstance(c, str) and c in schema.names)
-
-
 def frame_tables(frame: Any, name: str) -> list[Table]:
     """The table of a data frame: pandas, or anything that speaks the Arrow C stream."""
     import pyarrow as pa
@@ -248,7 +216,7 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
     else:
         arrow = pa.table(frame)
         arrow = arrow.rename_columns([str(n) for n in arrow.column_names])
-    _unique_names(arrow.column_names)
+    unique_names(arrow.column_names)
     if arrow.num_rows == 0:
         raise InputError("The data frame has no rows.")
     return [with_fields(as_table(arrow, name, format="data frame"))]
@@ -258,7 +226,7 @@ def _from_pandas(frame: Any) -> Any:
     import pyarrow as pa
 
     arrays, names = [], [str(c) for c in frame.columns]
-    _unique_names(names)
+    unique_names(names)
     for position in range(len(names)):
         series = frame.iloc[:, position]
         try:
@@ -272,9 +240,10 @@ def _from_pandas(frame: Any) -> Any:
 
 def _surprise(name: str, found: str) -> tuple[str, ...]:
     """A note when the name promises something else than the content is."""
-    kind = {"CSV": "csv", "TSV": "tsv", "Parquet": "parquet", "JSON Lines": "json"}.get(found)
-    promised = next((k for k, ends in _SUFFIXES.items() if name.rpartition(".")[2] in ends), None)
-    text = {"csv", "tsv", None}
+    kind = next((k for k in _KINDS if found.startswith(k)), None)
+    promised = next((k for k, ends in _KINDS.items() if PurePath(name).suffix.lstrip(".") in ends.split()), None)
+    text = {"CSV", "TSV", None}
     if promised is None or promised == kind or (promised in text and kind in text):
         return ()
-    return (f"The name says {promised}, the content is {found}; it was read by its content.",)
+    word = _KINDS[promised].split()[0] if promised != "workbook" else "workbook"
+    return (f"The name says {word}, the content is {found}; it was read by its content.",)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import InputError, Question
 from calibcore.io.columns import Column, Table
 from calibcore.io.mapping import Mapping
-from calibcore.io.vocabulary import bare, is_named, plain, polarity, wrong_or_right
+from calibcore.io.vocabulary import bare, is_named, is_whole, plain, polarity, wrong_or_right
 
 __all__ = ["FLAGS", "MAX_CLASSES", "Evidence", "question"]
 
@@ -25,9 +26,15 @@ FLAGS = {
     "columns_are": "--columns-are",
     "drop_label": "--drop-label",
 }
-_OF_ANOTHER = ("i_{}", "$l_{}", "predicted_{}", "pred_{}", "prediction_{}", "{}_prediction", "{}_pred", "{}_predicted")
+_OF_ANOTHER = (
+    *("i_{}", "$l_{}", "predicted_{}", "pred_{}", "prediction_{}", "{}_prediction", "{}_pred", "{}_predicted"),
+    *("prediction({})", "prediction_({})"),
+)
 _KINDS = {"nested": "lists or records", "other": "binary data", "time": "dates or times"}
 T = TypeVar("T")
+_BLOCK = 1 << 14
+_FIRST = 1000  # cells that often settle what must hold for all
+Numbers = NDArray[np.floating[Any]]
 
 
 def question(field_name: str, text: str, options: Iterable[str]) -> Question:
@@ -84,9 +91,8 @@ class Evidence:
 
     def whole(self, name: str) -> bool:
         """Whether a numeric column holds whole numbers only."""
-        values = self.column(name).numeric().values
-        values = values[np.isfinite(values)]
-        return bool((values == np.rint(values)).all())
+        column = self.column(name)
+        return _whole(column.first_numbers(_FIRST)) and _whole(column.numeric().values)
 
     def class_like(self, name: str) -> bool:
         """Whether a column can hold class names: not many different values, and no measured numbers."""
@@ -96,7 +102,7 @@ class Evidence:
         if self.column(name).kind in ("nested", "other", "time"):
             return False
         measured = self.numeric(name) and not self.whole(name)
-        if measured and len(np.unique(self.column(name).numeric().values[:100])) > 4:  # spares the names of features
+        if measured and len(np.unique(self.column(name).first_numbers(100))) > 4:  # spares the names of features
             return False
         found = self.values(name)
         return found is not None and len(found) > 0 and (not measured or len(found) <= 3)
@@ -174,6 +180,8 @@ class Evidence:
         if not found or name in self._claimed("correct"):
             return False
         words = [wrong_or_right(v) for v in found]
+        if any(w is None and is_whole(name_key(v)) for w, v in zip(words, found, strict=True)):  # 2 beside 0 and 1 is a class
+            return False
         return (True in words and words.count(None) <= 2) or words == [False]
 
     @property
@@ -187,10 +195,10 @@ class Evidence:
         column = self.column(name)
         if column.kind in ("nested", "other", "time") or (column.kind == "number" and not self.whole(name)):
             return False
-        start = column.array.slice(0, 10_000)
+        start = column.head(10_000)
         if self.model is None and len(start.unique()) < len(start):
             return False
-        n, different = self.table.n_rows, len(column.array.unique())
+        n, different = self.table.n_rows, column.n_different()
         rows_each = 1 if self.model is None else len(self.values(self.model, 200) or (1,))
         return different == n if rows_each == 1 else n / rows_each <= different <= n / rows_each * 1.5 + 1 and different < n
 
@@ -217,16 +225,20 @@ class Evidence:
 
     def _named(self, role: str) -> list[str]:
         claimed = self._claimed(role if role == "confidence" else "probabilities")
-        return [n for n in self.free if is_named(n, role) and n not in claimed and self.numeric(n)]
+        named = [n for n in self.free if is_named(n, role) and n not in claimed and self.numeric(n)]
+        return named if role != "probability" else [*named, *self._with_outcomes(claimed.union(named))]
+
+    def _with_outcomes(self, others: set[str]) -> list[str]:
+        """Columns X of fractions beside ``X_outcome``."""
+        keys = {plain(n) for n in self.names}
+        return [n for n in self.free if n not in others and f"{plain(n)}_outcome" in keys and self.unit(n)]
 
     def unit(self, name: str) -> bool:
         """Whether a column holds fractions: numbers in [0, 1] that are not only 0 and 1."""
         if not self.numeric(name):
             return False
-        values = self.column(name).numeric().values
-        values = values[~np.isnan(values)]
-        inside = values.min() >= -1e-6 and values.max() <= 1 + 1e-6
-        return bool(inside and ((values > 0) & (values < 1)).any())
+        column = self.column(name)
+        return _in_unit(column.first_numbers(_FIRST)) and _in_unit(values := column.numeric().values) and _fractions(values)
 
     def about(self, probability: str) -> list[str]:
         """Free two-valued columns whose name is what a probability column is about: ``is_fraud`` of ``fraud_probability``."""
@@ -257,7 +269,7 @@ class Evidence:
         option = {"label": "--label", "probability": "--prob"}[what]
         return InputError(
             f"{self.hint(what)}No column looks like a {what}. Name it ({option} in the shell, Columns "
-            f"on the page); the columns are {listing([n or '(no name)' for n in self.names], 12)}.",
+            f"on the page); the columns are {listing([n or '(no name)' for n in self.names or self.index], 12)}.",
             available=self.names,
         )
 
@@ -275,3 +287,21 @@ class Evidence:
                     f"Column {name!r} holds measured numbers, not classes; a comparison makes outcomes of them (--outcome '{name} > 0'). "
                 )
         return ""
+
+
+def _whole(values: Numbers) -> bool:
+    for start in range(0, len(values), _BLOCK):
+        part = values[start : start + _BLOCK]
+        if not (part == np.rint(part))[np.isfinite(part)].all():
+            return False
+    return True
+
+
+def _in_unit(values: Numbers) -> bool:
+    """Whether no value is outside [0, 1], but for rounding."""
+    return bool(len(values)) and not (np.fmin.reduce(values) < -1e-6 or np.fmax.reduce(values) > 1 + 1e-6)
+
+
+def _fractions(values: Numbers) -> bool:
+    """Whether some value is neither 0 nor 1."""
+    return any(bool(((part > 0) & (part < 1)).any()) for part in (values[:_FIRST], values))

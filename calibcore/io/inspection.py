@@ -47,6 +47,10 @@ class Layout:
     notes : tuple of str
     preview : tuple of dict
         The first five rows, column → text.
+    scale : str or None
+        How the probabilities are written.
+    classes : tuple of str
+        In class order; of two, the second is the positive one.
     """
 
     file: str
@@ -64,6 +68,8 @@ class Layout:
     offered_weight: str | None = None
     notes: tuple[str, ...] = ()
     preview: tuple[dict[str, str], ...] = ()
+    scale: str | None = None
+    classes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
@@ -72,8 +78,8 @@ class Layout:
         return {**plain, "questions": [q.to_dict() for q in self.questions]}
 
 
-def layout_of(table: Table, mapping: Mapping) -> Layout:
-    """The layout of a table; questions and problems are part of the answer, never raised."""
+def layout_of(table: Table, mapping: Mapping, questions: tuple[Question, ...] = ()) -> Layout:
+    """The layout of a table; questions (those given, or else its own) and problems are part of the answer, never raised."""
     about: dict[str, Any] = {
         "file": table.name,
         "format": table.format,
@@ -83,6 +89,8 @@ def layout_of(table: Table, mapping: Mapping) -> Layout:
         "preview": tuple(table.preview()),
         "notes": table.notes,
     }
+    if questions:
+        return Layout(**about, questions=questions)
     try:
         table, reading = read_layout(table, mapping)
     except AmbiguousLayout as ambiguous:
@@ -98,4 +106,6 @@ def layout_of(table: Table, mapping: Mapping) -> Layout:
         models=len(reading.units),
         ignored=reading.ignored,
         offered_weight=reading.offered_weight,
+        scale=reading.scale,
+        classes=reading.classes,
     )

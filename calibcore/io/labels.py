@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,7 +12,11 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.vocabulary import is_named, plain, shortened
 
-__all__ = ["find_label", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
+__all__ = ["amounts", "find_label", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
+
+_AMOUNTS = frozenset(
+    re.findall(r"\w+", "rain rainfall precip precipitation snow snowfall mm amount amounts loss losses wind gust sales demand")
+)
 
 
 def named_labels(evidence: Evidence) -> list[str]:
@@ -64,7 +69,7 @@ def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], 
     if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used}:
         return others[0]
     if not others:
-        raise _scores(evidence, used) or no_label(evidence)
+        raise _scores(evidence, used) or _ask_limit(evidence, used) or no_label(evidence)
     raise label_question(evidence, others, used)
 
 
@@ -143,7 +148,28 @@ def _scores(evidence: Evidence, used: tuple[str, ...]) -> AmbiguousLayout | None
 
 
 def _other_side(name: str) -> str:
-    return f"{name[:-1]}2" if name.endswith("1") else name.replace("home", "away") if "home" in name else ""
+    return f"{name[:-1]}2" if name.endswith("1") else name.replace("home", "away") if "home" in name else {"fthg": "ftag"}.get(name, "")
+
+
+def amounts(evidence: Evidence) -> list[str]:
+    """Columns of measured numbers that have the name of a label or of something that falls or flows."""
+    measured = [n for n in evidence.free if evidence.numeric(n) and not evidence.class_like(n) and not evidence.unit(n)]
+    named = [n for n in measured if is_named(n, "label", exact=True)]
+    return named or [n for n in measured if set(plain(n).split("_")) & _AMOUNTS]
+
+
+def _ask_limit(evidence: Evidence, used: tuple[str, ...]) -> AmbiguousLayout | None:
+    """From which amount on an event has happened: nobody but the user knows."""
+    found = [n for n in amounts(evidence) if n not in used]
+    if not found:
+        return None
+    values = evidence.column(found[0]).numeric().values
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    text = (
+        f"Column {found[0]!r} holds measured numbers, not classes (from {low:.4g} to {high:.4g}). Above which limit has the event "
+        f"happened, such as --outcome '{found[0]} > 0'?"
+    )
+    return AmbiguousLayout([question("outcome", text, [f"{n} > 0" for n in found])])
 
 
 def no_label(evidence: Evidence) -> InputError:
@@ -151,7 +177,7 @@ def no_label(evidence: Evidence) -> InputError:
     if hint := evidence.hint("label"):
         return InputError(f"{hint}Name another column of labels (--label), or mend this one.", available=evidence.names)
     return InputError(
-        "The file holds predictions but no column of labels, and a separate file of labels is not read yet. "
-        f"Add the labels as a column; the columns are {listing(evidence.names, 8)}.",
+        "The file holds predictions but no column of labels. Give the file that holds them as well (--labels-file FILE), "
+        f"or add them as a column; the columns are {listing(evidence.names, 8)}.",
         available=evidence.names,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, replace
@@ -13,20 +14,24 @@ from calibcore.io.class_layouts import class_reading, named_by_values, unnamed_c
 from calibcore.io.columns import Table
 from calibcore.io.confidences import confidence_reading
 from calibcore.io.evidence import MAX_CLASSES, Evidence, question
+from calibcore.io.forecasts import detections, several_forecasters
 from calibcore.io.labels import find_label, named_labels
+from calibcore.io.language_models import choice_log_likelihoods, named_statistics
 from calibcore.io.mapping import Mapping
 from calibcore.io.one_column import positive_reading, single_reading
-from calibcore.io.outcomes import with_outcome
+from calibcore.io.outcomes import ranges_of_amounts, with_outcome
+from calibcore.io.pipelines import class_and_score, graded_answers, in_records, most_probable_only
 from calibcore.io.reading import Reading, Unit
-from calibcore.io.refusals import long_form, one_hot, weka
+from calibcore.io.shapes import ordinary
 from calibcore.io.unused import check_columns, unused
 from calibcore.io.vector_layouts import derive, found_vectors, told_vectors
-from calibcore.io.vocabulary import is_named
+from calibcore.io.vocabulary import is_named, plain
 
 __all__ = ["RULES", "Rule", "read_layout"]
 
 Find = Callable[[Evidence], Reading | None]
 MAX_GROUPS = 50
+_PARTS = re.compile(r"set|split|fold|part|sample|subset|phase|usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ def _pairs(e: Evidence) -> Reading | None:
     told = e.mapping.probabilities
     if e.mapping.columns_are in ("models", "classes") or isinstance(told, str) or e.mapping.confidence:
         return None
-    columns = told if isinstance(told, tuple) else e.named("probability")
+    columns = told if isinstance(told, tuple) else [*e.named("probability"), *(n for n in e.free if e.unit(n) and e.about(n))]
     pairs = {p: e.about(p) for p in columns}
     pairs = {p: labels for p, labels in pairs.items() if len(labels) == 1}
     if e.mapping.label:
@@ -105,14 +110,20 @@ def _correct_flag(e: Evidence) -> Reading | None:
 
 RULES: tuple[Rule, ...] = (
     Rule("probabilities named by the user", "Mapping.probabilities", _told_classes),
+    Rule("log-likelihoods of choices", "filtered_resps or resps beside doc, target or arguments", choice_log_likelihoods),
     Rule("vectors named by the user", "Mapping.probabilities names columns with several numbers in a cell", told_vectors),
-    Rule("Weka output", "a header inst#", weka),
-    Rule("one-hot labels", "0/1 columns with row sums 1 and no label", one_hot),
-    Rule("long form", "a class column, an id that repeats, probabilities that add up to 1 per id", long_form),
+    Rule("statistics with a name", "a list of records with name and mean, among them one for what was right", named_statistics),
+    Rule("predicted class + score", "columns label and score, no score below 1/K", class_and_score),
+    Rule("detections", "boxes or overlaps, or a flag tp, beside a score", detections),
     Rule("label + one column per class", "headers that hold the label's values", named_by_values),
+    Rule("most probable classes", "lists of classes and numbers that are shorter than there are classes", most_probable_only),
+    Rule("roles in records", "a confidence, a class with its score, or a flag in the fields of records", in_records),
     Rule("vectors in a cell", "lists, maps, records or texts of numbers in one column, by name or by row sums of 1", found_vectors),
     Rule("several yes/no problems", "X beside X_outcome, prob_X beside X", _pairs),
     Rule("label + one column per class, unnamed", "headers 0, 1, … or a common stem; rows add up to 1", unnamed_classes),
+    Rule("grades C and I", "a column of C and I beside a confidence", graded_answers),
+    Rule("several forecasters", "a named yes/no outcome beside several columns of forecasts", several_forecasters),
+    Rule("ranges of an amount", "a label of measured numbers beside three or more fractions that add up to 1", ranges_of_amounts),
     Rule("confidence + correct", "a flag that says right or wrong", _correct_flag),
     Rule("label + one probability or confidence", "names and values of one column, or one column a model", single_reading),
 )
@@ -137,12 +148,13 @@ def read_layout(table: Table, mapping: Mapping) -> tuple[Table, Reading]:
     mapping = mapping.settled(tuple(table.columns))
     derive(table, mapping.columns())
     table, mapping = with_outcome(table, mapping)
+    table, mapping, notes = ordinary(table, mapping)
     evidence = Evidence(table, mapping)
     check_columns(evidence)
     for rule in RULES:
         reading = rule.find(evidence)
         if reading is not None:
-            return table, _finished(evidence, reading)
+            return table, _finished(evidence, replace(reading, notes=(*notes, *reading.notes)))
     raise evidence.no_column("probability")
 
 
@@ -156,6 +168,7 @@ def _finished(e: Evidence, reading: Reading) -> Reading:
         notes.append(f"Ignored as saved row numbers: {listing([n or '(no name)' for n in e.index], 4)}.")
     if weight and told_weight is None:
         notes.append(f"Column {weight!r} could be weights; rows count equally unless it is named (--weight {weight}).")
+    notes += _training(e)
     return replace(
         reading,
         model=e.model,
@@ -167,6 +180,16 @@ def _finished(e: Evidence, reading: Reading) -> Reading:
         ignored=e.index,
         offered_weight=None if told_weight is not None else weight,
     )
+
+
+def _training(e: Evidence) -> list[str]:
+    """A note on rows that the model was made with."""
+    for name in e.names:
+        found = (e.column(name).few_names(9) or ()) if _PARTS.search(plain(name)) and e.column(name).kind == "text" else ()
+        made = [v for v in found if plain(v) in ("train", "training", "development", "derivation", "fit")]
+        if made and len(found) > 1:
+            return [f"Column {name!r} marks rows of {made[0]!r} beside {listing([v for v in found if v not in made])}: judge them apart."]
+    return []
 
 
 def _groups(e: Evidence, used: set[str | None]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class Mapping:
     drop_label : tuple of str, optional
         Label values whose rows are left out.
     pair : str, optional
-        How a separate file of labels is joined.
+        How a separate file of labels is joined: "row-order", or the column that identifies a row of both ("a=b" for two names).
     columns_are : {"models", "classes", "labels"}, optional
         What several probability columns stand for.
     outcome : str, optional

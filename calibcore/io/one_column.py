@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key, name_text, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.class_columns import ClassSet
+from calibcore.io.class_layouts import class_reading
 from calibcore.io.columns import Names
 from calibcore.io.confidences import (
     ask_confidence,
@@ -144,7 +146,7 @@ def _flag_counts(e: Evidence, flag: str, column: str) -> bool:
 def _models(e: Evidence, columns: list[str]) -> Reading:
     """Several probabilities beside one label: models if their names are alike, else it is asked."""
     kinds = {_pattern(c) for c in columns}
-    asked = e.mapping.columns_are == "models" or isinstance(e.mapping.probabilities, tuple)
+    asked = e.mapping.columns_are in ("models", "classes") or isinstance(e.mapping.probabilities, tuple)
     if not asked and (len(kinds) > 1 or _complementary(e, columns)):
         raise AmbiguousLayout(
             [
@@ -158,6 +160,8 @@ def _models(e: Evidence, columns: list[str]) -> Reading:
     if e.mapping.columns_are == "classes":
         label = find_label(e, tuple(columns), e.class_like)
         values = sorted_names(list(e.values(label) or ()))
+        if e.mapping.classes is not None and len(e.mapping.classes) == len(columns):
+            return class_reading(e, label, [ClassSet("", "", dict(zip(e.mapping.classes, columns, strict=True)))])
         raise AmbiguousLayout(
             [question("classes", f"Which class does each of {listing(columns, 5)} stand for, in this order?", [",".join(values)])]
         )
@@ -202,7 +206,9 @@ def _two_known(e: Evidence, label: str) -> list[str]:
 
 def _turned_round(e: Evidence, label: str, column: str, classes: tuple[str, str], *, sure: bool) -> tuple[str, ...]:
     """A note where the positive class has the lower values; asked where the column is named after something else."""
-    names, values = e.column(label).names(), e.column(column).numeric().values.astype(np.float64)
+    names, values = e.column(label).names(), e.column(column).numeric().values.astype(np.float64, copy=False)
+    if _rises(names, values, classes):
+        return ()
     low, high = (values[_rows_of(names, c) & ~np.isnan(values)] for c in classes)
     if min(len(low), len(high)) < 5:
         return ()
@@ -214,6 +220,18 @@ def _turned_round(e: Evidence, label: str, column: str, classes: tuple[str, str]
     if not sure and not told and e.predicted is None and not is_named(column, "probability", exact=True) and label not in e.about(column):
         raise AmbiguousLayout([question("positive", f"{text}. Which class does it refer to?", classes)])
     return (f"{text}: check which class it refers to (--positive).",)
+
+
+def _rises(names: Names, values: NDArray[np.float64], classes: tuple[str, str]) -> bool:
+    """Whether the second class has the higher mean, as one pass over the rows tells; False where cells are missing."""
+    codes = [[i for i, d in enumerate(names.distinct) if name_key(d) == name_key(c)] for c in classes]
+    if any(len(found) != 1 for found in codes):
+        return False
+    if names.code.min() < 0:
+        return False
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(names.code, weights=values) / np.bincount(names.code)
+    return bool(mean[codes[0][0]] < mean[codes[1][0]])
 
 
 def _rows_of(names: Names, name: str) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A label that two columns make by comparison, such as score1 > score2."""
+"""A label that a comparison makes, such as score1 > score2 or rain > 0.2, and amounts that need one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.columns import Column, Table
+from calibcore.io.evidence import Evidence
+from calibcore.io.labels import amounts, named_labels
 from calibcore.io.mapping import Mapping
 
-__all__ = ["with_outcome"]
+__all__ = ["ranges_of_amounts", "with_outcome"]
 
 _SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
@@ -56,3 +59,21 @@ def _compared(left: Any, sign: str, right: Any) -> Any:
 
     missing = np.isnan(left) | np.isnan(right)
     return pa.array(_SIGNS[sign](left, right), mask=missing)
+
+
+def ranges_of_amounts(e: Evidence) -> None:
+    """Refuses probabilities of several ranges of an amount, since the file does not say where the ranges end."""
+    if e.mapping.label or e.mapping.probabilities or e.mapping.confidence or named_labels(e):
+        return
+    measured = amounts(e)
+    fractions = [n for n in e.free if e.unit(n) and n not in measured]
+    if len(measured) != 1 or len(fractions) < 3:
+        return
+    total = np.sum([e.column(n).numeric().values.astype(np.float64) for n in fractions], axis=0)
+    if float(np.mean(np.abs(total - 1) <= max(0.02, 0.006 * len(fractions)))) >= 0.98:
+        raise InputError(
+            f"Column {measured[0]!r} holds amounts, and {listing(fractions, 4)} are probabilities of ranges whose limits the file does "
+            f"not say. Add a column with each row's class, or judge one range alone "
+            f"(--prob {fractions[-1]} --outcome '{measured[0]} > LIMIT').",
+            column=measured[0],
+        )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
+from calibcore.checks import name_text
 from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
 from calibcore.io.text import decoded
 
-__all__ = ["looks_like_records", "read_records"]
+__all__ = ["arrow_of", "by_key", "looks_like_records", "once", "read_records", "typed_column"]
 
 
 _MORE_KEYS = 200
@@ -34,26 +36,25 @@ def read_records(data: bytes, name: str, *, complete: bool = True) -> Table:
     lines = source.whole.replace("\r\n", "\n").split("\n")
     numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip()]
     records = [_record(line, number, first=number == numbered[0][0]) for number, line in numbered]
-    if len(records) == 1 and any(isinstance(v, (list, dict)) for v in records[0].values()):
-        raise InputError(
-            "This is one JSON document with lists inside; only JSON Lines (one object a line) is read yet. Save it as JSON Lines or CSV."
-        )
-    columns = _by_key(records)
+    columns = by_key(records)
     if not columns:
         raise InputError("The file has no data rows.")
-    arrow = _arrow(columns)
+    arrow = arrow_of(columns)
     rows = len(records) if complete else None
     return as_table(arrow, name, format="JSON Lines", encoding=source.encoding, notes=source.notes, complete=complete, rows_in_file=rows)
 
 
-def _by_key(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def by_key(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """A column for each key; None where a record lacks it."""
     columns: dict[str, list[Any]] = {}
     most = 10 * len(records[0]) + _MORE_KEYS  # every key costs a cell in each row
     for row, record in enumerate(records):
         for key, value in record.items():
             if key not in columns:
                 if len(columns) == most:
-                    raise InputError(f"The first {row + 1:,} lines have more than {most:,} different keys. Give each line the same keys.")
+                    raise InputError(
+                        f"The first {row + 1:,} records have more than {most:,} different keys. Give each record the same keys."
+                    )
                 columns[key] = [None] * len(records)
             columns[key][row] = value
     return columns
@@ -63,23 +64,23 @@ def _record(line: str, number: int, *, first: bool) -> dict[str, Any]:
     try:
         record = json.loads(line)
         if isinstance(record, dict) and line.count('":') + line.count('" :') > len(record):  # nested, or a key twice
-            json.loads(line, object_pairs_hook=_once)
+            json.loads(line, object_pairs_hook=once)
     except InputError:
         raise
     except (ValueError, RecursionError):
         if first:
-            raise InputError(
-                "This is a JSON document of several lines, or damaged JSON; only JSON Lines "
-                "(one object a line) is read yet. Save it as JSON Lines or CSV."
-            ) from None
+            raise InputError('The JSON is damaged. Save it again, one object a line, such as {"label": 1, "p": 0.8}.') from None
         raise InputError(f'Line {number} is not valid JSON. Each line must be one object, such as {{"label": 1, "p": 0.8}}.') from None
     if not isinstance(record, dict):
         what = "a JSON array" if isinstance(record, list) else "no JSON object"
-        raise InputError(f"Line {number} is {what}; only JSON Lines (one object a line) is read yet. Save it as JSON Lines or CSV.")
+        raise InputError(
+            f'Line {number} is {what}, while the lines before are objects. Each line must be one, such as {{"label": 1, "p": 0.8}}.'
+        )
     return record
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ, as `json.loads` wants it made."""
     record = dict(pairs)
     if len(record) < len(pairs):
         keys = [k for k, _ in pairs]
@@ -88,13 +89,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _arrow(columns: dict[str, list[Any]]) -> Any:
+def arrow_of(columns: dict[str, list[Any]]) -> Any:
+    """An Arrow table of columns with their types."""
     import pyarrow as pa
 
-    return pa.table([_column(values) for values in columns.values()], names=[_clean(k) for k in columns])
+    return pa.table([typed_column(values) for values in columns.values()], names=[_clean(k) for k in columns])
 
 
-def _column(values: list[Any]) -> Any:
+def typed_column(values: list[Any]) -> Any:
     """A typed array; a column of several types is kept as text."""
     import pyarrow as pa
 
@@ -107,7 +109,9 @@ def _column(values: list[Any]) -> Any:
         return pa.array(values, type=pa.int64())
     if types == {float} or (types == {int, float} and all(v is None or not abs(v) >= 2**53 for v in values)):
         return pa.array([None if v is None else float(v) for v in values], type=pa.float64())
-    return pa.array([None if v is None else _clean(str(v)) for v in values], type=pa.string())
+    if types and types <= {dt.datetime, dt.date}:
+        return pa.array([v if v is None or isinstance(v, dt.datetime) else dt.datetime.combine(v, dt.time()) for v in values])
+    return pa.array([None if v is None else _clean(name_text(v) if isinstance(v, float) else str(v)) for v in values], type=pa.string())
 
 
 def _nested(values: list[Any]) -> Any:

@@ -11,7 +11,7 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.columns import Column
 from calibcore.io.vocabulary import is_named, plain
 
-__all__ = ["class_scale", "single_scale", "to_fractions"]
+__all__ = ["class_scale", "row_sums", "single_scale", "to_fractions"]
 
 Numbers = NDArray[np.floating[Any]]
 _SLACK = 1e-6
@@ -78,6 +78,22 @@ def _divided(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return divided
 
 
+def _complete_rows(columns: list[Column]) -> NDArray[np.float64]:
+    """The rows without a missing value, shape (n, K)."""
+    matrix = np.column_stack([c.numeric().values for c in columns]).astype(np.float64)
+    missing = np.isnan(matrix)
+    return matrix[~missing.any(axis=1)] if missing.any() else matrix
+
+
+def row_sums(columns: list[Column]) -> NDArray[np.float64]:
+    """Sums of the rows without a missing value."""
+    total = columns[0].numeric().values.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        for column in columns[1:]:
+            total += column.numeric().values
+    return _complete_rows(columns).sum(axis=1) if np.isnan(total).any() else total
+
+
 def class_scale(columns: list[Column], names_say_probability: bool) -> str | None:  # noqa: FBT001
     """The scale of one column a class, or None where the values are no probabilities of classes.
 
@@ -85,15 +101,11 @@ def class_scale(columns: list[Column], names_say_probability: bool) -> str | Non
     whose exponentials add up to 1 are log-probabilities; values outside [0, 1] in most rows are logits, unless the names
     say probability, in which case it is asked.
     """
-    matrix = np.column_stack([c.numeric().values for c in columns]).astype(np.float64)
-    matrix = matrix[~np.isnan(matrix).any(axis=1)]
-    if not len(matrix):
+    sums, slack = row_sums(columns), max(0.02, 0.006 * len(columns)) + 1e-9
+    if not len(sums) or float(np.mean(np.abs(sums - 1) <= slack)) >= 0.5:
         return "fraction"
-    slack = max(0.02, 0.006 * matrix.shape[1]) + 1e-9
-    share = float(np.mean(np.abs(matrix.sum(axis=1) - 1) <= slack))
+    matrix = _complete_rows(columns)
     low, high = float(matrix.min()), float(matrix.max())
-    if share >= 0.5:
-        return "fraction"
     if low >= 0 and float(np.mean(np.abs(matrix.sum(axis=1) - 100) <= 100 * slack)) >= 0.98:
         return "percent"
     if high <= _SLACK and float(np.mean(np.abs(np.exp(np.minimum(matrix, 1)).sum(axis=1) - 1) <= slack)) >= 0.98:
@@ -106,6 +118,12 @@ def class_scale(columns: list[Column], names_say_probability: bool) -> str | Non
         f"Columns {columns[0].name} … {columns[-1].name} run from {low:g} to {high:g} and "
         "do not add up to 1, so they are not probabilities. What are they?"
     )
+    if high <= _SLACK:
+        text = (
+            f"Columns {columns[0].name} … {columns[-1].name} run from {low:g} to {high:g}. Are they log-probabilities (--scale log-prob), "
+            "whose exponentials do not add up to 1 and are to be divided by their sum?"
+        )
+        raise AmbiguousLayout([Question("scale", text, ("log-prob", "logit"), "--scale")])
     raise AmbiguousLayout([Question("scale", text, ("logit", "unnormalised", "percent") if low >= 0 else ("logit",), "--scale")])
 
 
@@ -120,7 +138,7 @@ def single_scale(column: Column, *, confidence: bool = False, n_classes: int | N
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     if found.percent:
         return "percent"
-    if is_named(column.name, "logit"):
+    if is_named(column.name, "logit") and not (is_named(column.name, "confidence") and 0 <= low <= high <= 1):
         raise _ask(
             f"Column {column.name!r} runs from {low:.4g} to {high:.4g} and its name "
             "says that it is no probability. Is it a logit (log-odds)?",

@@ -1,94 +1,48 @@
-"""Delimited text: its encoding, its separator, and every cell as it is written; columns are never shifted."""
+"""Delimited text: its separator, its header, and every cell as it is written; columns are never shifted."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
+from calibcore.io.encodings import NO_TABLE, Text, decoded
+from calibcore.io.headers import Header, check_names, find_header, is_number, position_names, with_row_names
+from calibcore.io.vocabulary import is_named
 
 __all__ = ["NO_TABLE", "decoded", "read_delimited"]
 
-NO_TABLE = "the file is a table"  # the rule that pictures and letters break
-
 _SAMPLE_LINES = 20
+_LONG_SAMPLE = 2000  # lines of a single column
+_MAX_TITLES = 30  # lines above a header
 _SEPARATORS = (";", ",", "\t", "|")
-_SPOKEN = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars", " ": "spaces"}
-_SNIFF = 1 << 20  # characters looked at before the whole text is parsed
+_SPOKEN = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars", " ": "spaces", "\n": "one column"}
+_DECLARED = re.compile(r'"?sep=(.)"?[ ;,\t]*\r?\n?', re.IGNORECASE)
+_LIBSVM = re.compile(r"\S+(\s+\d+:[+-]?[\d.][\d.eE+-]*)+\s*(#.*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text as UTF-8, its beginning decoded, how it was encoded, and a note if that had to be inferred."""
+class Style:
+    """How cells are set apart: the separator, the quote sign, and whether blanks after a separator do not count."""
 
-    utf8: bytes
-    start: str
-    encoding: str
-    notes: tuple[str, ...] = ()
+    separator: str
+    quote: str = '"'
+    skip_blanks: bool = False
 
     @property
-    def whole(self) -> str:
-        """All of the text."""
-        return self.utf8.decode("utf-8")
-
-
-def decoded(data: bytes, *, complete: bool = True) -> Text:
-    """Text by its byte order mark, else as UTF-8, else as Windows-1252 with a note.
-
-    With ``complete=False`` an unfinished last line is left away.
-
-    Raises
-    ------
-    InputError
-        If the bytes are no text.
-    """
-    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if data.startswith(mark):
-            return _text(_from_utf16(data[2:], encoding, complete=complete).encode("utf-8", "replace"), "UTF-16 with byte order mark")
-    body = data if complete else data[: data.rfind(b"\n") + 1]
-    marked = body.startswith(b"\xef\xbb\xbf")
-    body = body[3:] if marked else body
-    if body.isascii() or _is_utf8(body):
-        return _text(body, "UTF-8 with byte order mark" if marked else "UTF-8")
-    note = "The text is not UTF-8, so it was read as Windows-1252: check letters such as é or ß in the names."
-    return _text(body.decode("cp1252", errors="replace").encode("utf-8"), "Windows-1252", note)
-
-
-def _from_utf16(data: bytes, encoding: str, *, complete: bool) -> str:
-    try:
-        text = data[: len(data) // 2 * 2].decode(encoding, errors="strict" if complete else "ignore")
-    except UnicodeDecodeError:
-        raise InputError("The file begins like UTF-16 text, but some bytes are not. Save it again as UTF-8.") from None
-    return text if complete else text[: text.rfind("\n") + 1]
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _text(utf8: bytes, encoding: str, *notes: str) -> Text:
-    """Refuses what only happens to decode: bytes of programs and pictures hold control characters."""
-    start = utf8[:_SNIFF].decode("utf-8", errors="ignore")
-    controls = sum((c < " " and c not in "\t\n\r\f\v\x1b") or c == "\ufffd" for c in start[:4096])
-    if b"\x00" in utf8 or controls > 0.02 * len(start[:4096]):
-        raise InputError(
-            "This is not a table of text: it holds binary data. Save the predictions as CSV, Parquet or JSON Lines.", rule=NO_TABLE
-        )
-    return Text(utf8, start, encoding, notes)
+    def slow(self) -> bool:
+        """Whether only the slow parser knows this style."""
+        return self.separator in " \n" or self.skip_blanks
 
 
 def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
-    """A table from the bytes of CSV, TSV or text with ``;``, ``|`` or blanks between the cells.
+    """A table from the bytes of CSV, TSV or text with ``;``, ``|`` or blanks between the cells, or with one cell a line.
 
     Parameters
     ----------
@@ -106,69 +60,186 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     source = decoded(data, complete=complete)
     if not source.start.strip():
         raise InputError("The file is empty.", rule=NO_TABLE)
-    separator = _separator(source.start)
-    header = [h.strip() for h in next(_records(source.start, separator))]
-    _check_header(header)
-    arrow, trailing = _parse(source, separator, header)
-    arrow = _without_blank_columns(arrow)
+    source, declared = _without_declaration(source)
+    source, comments = _without_comments(source)
+    source, sparse = _without_features(source)
+    if not source.start.strip():
+        raise InputError("The file is empty.", rule=NO_TABLE)
+    style = _style(source.start, declared)
+    source, header, notes = _located(source, style, comments)
+    check_names(header.names)
+    arrow, trailing = _parse(source, style, header)
+    arrow = _without_blank_columns(_without_rule(arrow))
+    _quotes_closed(source.utf8, arrow)
+    arrow, blank = _without_blank_rows(arrow)
     if arrow.num_rows == 0:
         raise InputError("The file has a header but no data rows.")
-    _quotes_closed(source.utf8, arrow)
-    notes = (*source.notes, *(("Every data row ends in an extra separator; the empty cell after it was left out.",) if trailing else ()))
-    kind = {"\t": "TSV", ",": "CSV"}.get(separator, f"text with {_SPOKEN[separator]}")
-    return as_table(
-        arrow,
-        name,
-        format=kind,
-        encoding=source.encoding,
-        notes=notes,
-        complete=complete,
-        rows_in_file=arrow.num_rows if complete else None,
+    notes = (*source.notes, *sparse, *notes)
+    notes += ("Every data row ends in an extra separator; the empty cell after it was left out.",) if trailing else ()
+    notes += (f"{blank:,} {'row' if blank == 1 else 'rows'} without any content left out.",) if blank else ()
+    kind = {"\t": "TSV", ",": "CSV", "\n": "text with one column"}.get(style.separator, f"text with {_SPOKEN[style.separator]}")
+    rows = arrow.num_rows if complete else None
+    about = {"encoding": source.encoding, "notes": notes, "complete": complete, "headless": header.headless and not header.commented}
+    return as_table(arrow, name, format=kind, rows_in_file=rows, **about)
+
+
+def _without_declaration(source: Text) -> tuple[Text, str | None]:
+    """Without a first line such as ``sep=;``, and the separator that it names."""
+    found = _DECLARED.match(source.start)
+    if not found or (found.end() < len(source.start) and source.start[found.end() - 1] not in "\r\n"):
+        return source, None
+    return _after(source, found.end()), found[1]
+
+
+def _after(source: Text, characters: int) -> Text:
+    """The text after its first characters."""
+    cut = len(source.start[:characters].encode("utf-8"))
+    return replace(source, utf8=source.utf8[cut:], start=source.start[characters:])
+
+
+def _without_comments(source: Text) -> tuple[Text, tuple[str, ...]]:
+    """Without lines that start with ``#``, and these lines; a single line that could be the header itself stays."""
+    comments, at = [], 0
+    for line in io.StringIO(source.start, newline=""):
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+        comments += [line.strip()] if line.strip() else []
+        at += len(line)
+    rest = _after(source, at)
+    if not comments or not rest.start.strip():
+        return source, ()
+    return rest, tuple(c.lstrip("#").strip() for c in comments)
+
+
+def _without_features(source: Text) -> tuple[Text, tuple[str, ...]]:
+    """Without the features of LIBSVM's format (``label 1:0.5 2:0.1``), whose lines begin with the label."""
+    lines = [line for line in source.start.splitlines() if line.strip()]
+    if len(lines) < 2 or not all(_LIBSVM.fullmatch(line) for line in lines[:_SAMPLE_LINES]):
+        return source, ()
+    labels = "\n".join(line.split(maxsplit=1)[0] for line in source.whole.splitlines() if line.strip()) + "\n"
+    text = Text(labels.encode("utf-8"), labels, source.encoding, source.notes)
+    return text, ("The lines are in LIBSVM's format; the label of each was read, its features were left out.",)
+
+
+def _located(source: Text, style: Style, comments: tuple[str, ...]) -> tuple[Text, Header, tuple[str, ...]]:
+    """The text from its header on, the header, and notes on what stands above it."""
+    rows = _first_records(source.start, style, _LONG_SAMPLE if style.separator == "\n" else _SAMPLE_LINES + _MAX_TITLES)
+    header = find_header(rows, ragged=True)
+    if comments and (named := _commented_header(comments[-1], style, header, rows)):
+        header, comments = named, comments[:-1]
+    notes: tuple[str, ...] = (
+        (f"{len(comments):,} comment {'line' if len(comments) == 1 else 'lines'} above the table left out.",) if comments else ()
     )
+    if header.above:
+        source = _after(source, _length(source.start, style, header.above))
+        titles = listing([" ".join(c for c in row if c)[:60] for row in rows[: header.above]], 3)
+        notes += (f"{header.above:,} {'line' if header.above == 1 else 'lines'} above the header left out: {titles}.",)
+    if header.headless and not header.commented:
+        notes += ("The file has no header line, so its columns are named by position.",)
+    return source, replace(header, above=0), notes
 
 
-def _records(text: str, separator: str) -> Iterator[list[str]]:
+def _commented_header(comment: str, style: Style, header: Header, rows: list[list[str]]) -> Header | None:
+    """The header where it stands behind a ``#``, as numpy.savetxt writes it: as many names as the table without one has columns."""
+    cells = next(_records(comment, style), [])
+    names = tuple(c.strip() for c in cells)
+    width = len(rows[header.above])
+    fits = len(names) == width and len(set(names)) == width and not any(is_number(n) for n in names)
+    if not fits or (width == 1 and " " in comment):
+        return None
+    values = header.headless or any(is_number(c) for c in rows[header.above])
+    return Header(names, header.above, headless=True, commented=True) if values else None
+
+
+def _length(text: str, style: Style, records: int) -> int:
+    """Characters that the first records take, with the blank lines before the next one."""
+    taken: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            taken.append(line)
+            yield line
+
+    reader = _reader(lines(), style)
+    for _ in range(records):
+        while not _counts(next(reader), style):
+            pass
+    return sum(len(line) for line in taken)
+
+
+def _reader(lines: Iterator[str], style: Style) -> Any:
+    if style.separator == "\n":
+        return csv.reader(lines, delimiter="\x1f", quotechar=style.quote)
+    return csv.reader(lines, delimiter=style.separator, quotechar=style.quote, skipinitialspace=style.separator == " " or style.skip_blanks)
+
+
+def _counts(row: list[str], style: Style) -> bool:
+    """Whether a row is one; blank lines are none."""
+    return any(c.strip() for c in row) or (len(row) > 1 and style.separator != " ")
+
+
+def _records(text: str, style: Style) -> Iterator[list[str]]:
     """Rows of cells, without blank lines."""
-    blanks = separator == " "
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=blanks)
+    blanks = style.separator == " "
+    reader = _reader(io.StringIO(text, newline=""), style)
     try:
         for row in reader:
             cells = row[:-1] if blanks and row and row[-1] == "" else row  # blanks at the line's end
-            if any(cells) or len(cells) > 1:
+            if _counts(cells, style):
                 yield cells
     except csv.Error as error:
         raise InputError(f"Line {reader.line_num:,} cannot be split into cells ({error}). Check its quotes.") from None
 
 
-def _first_records(text: str, separator: str) -> list[list[str]]:
+def _first_records(text: str, style: Style, most: int = _SAMPLE_LINES) -> list[list[str]]:
     found: list[list[str]] = []
     try:
-        for row in _records(text, separator):
+        for row in _records(text, style):
             found.append(row)
-            if len(found) > _SAMPLE_LINES:
+            if len(found) > most:
                 break
     except InputError:
         pass  # the wrong separator; another one is tried
     return found
 
 
+def _style(text: str, declared: str | None) -> Style:
+    """The separator that gives the first lines equal numbers of cells (``;`` before ``,``), and how cells are quoted."""
+    separator = declared if declared in (*_SEPARATORS, " ") else _separator(text)
+    if separator == "\n":
+        return Style(separator)
+    start = "\n".join(text.splitlines()[:_SAMPLE_LINES])
+    mark = re.escape(separator)
+    spaced = separator != " " and re.search(rf'{mark} +"[^"\n]*"\s*({mark}|$)', start, re.MULTILINE) is not None
+    single = '"' not in start and re.search(rf"(^|{mark})\s*'[^'\n]*'\s*({mark}|$)", start, re.MULTILINE) is not None
+    return Style(separator, "'" if single else '"', skip_blanks=spaced)
+
+
 def _separator(text: str) -> str:
-    """The separator that gives the first lines equal numbers of cells; ``;`` before ``,``."""
     best, fit = "", 0.0
     for separator in _SEPARATORS:
-        rows = _first_records(text, separator)
+        rows = _table_rows(text, separator)
         score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
         if score > fit:
             best, fit = separator, score
-    if best and (fit == 1.0 or _any_number(_first_records(text, best))):
+    if best and (fit == 1.0 or _any_number(_table_rows(text, best))):
         return best
-    blanks = _first_records(text, " ")
+    blanks = _table_rows(text, " ")
     if not best and blanks and len(blanks[0]) > 1 and _fit(blanks) == 1.0 and _has_numbers(blanks):
         return " "
+    if not best and _is_column(text):
+        return "\n"
     raise _no_table(text)
 
 
-def _fit(rows: list[list[str]]) -> float:
+def _table_rows(text: str, separator: str) -> list[Sequence[str]]:
+    """The first rows, without the titles above their header."""
+    rows = with_row_names(_first_records(text, Style(separator), _SAMPLE_LINES + _MAX_TITLES))
+    header = find_header(rows, ragged=True)
+    return list(rows[0 if header.headless else header.above :][: _SAMPLE_LINES + 1])
+
+
+def _fit(rows: Sequence[Sequence[str]]) -> float:
     """How well rows agree: 1 if all have the header's width; else the share that has, or half the share of a common width."""
     widths = [len(r) - (len(r) == len(rows[0]) + 1 and not r[-1]) for r in rows[1:]]
     if not widths:
@@ -179,27 +250,30 @@ def _fit(rows: list[list[str]]) -> float:
     return max(equal if equal >= 0.5 else 0.0, alike / 2 if alike >= 0.6 else 0.0)
 
 
-def _any_number(rows: list[list[str]]) -> bool:
+def _any_number(rows: Sequence[Sequence[str]]) -> bool:
     """Whether some cell below the header is a number: commas alone do not make a letter a table."""
-    return any(_is_number(cell.strip().rstrip("%").replace(",", ".")) for row in rows[1:] for cell in row)
+    return any(is_number(cell) for row in rows[1:] for cell in row)
 
 
-def _has_numbers(rows: list[list[str]]) -> bool:
+def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
     """Whether some column holds numbers under its header; blanks between words are not a table."""
-    return len(rows) > 1 and any(all(len(r) > i and _is_number(r[i]) for r in rows[1:]) for i in range(len(rows[0])))
+    return len(rows) > 1 and any(all(len(r) > i and is_number(r[i]) for r in rows[1:]) for i in range(len(rows[0])))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
+def _is_column(text: str) -> bool:
+    """Whether lines are the cells of one column: numbers, or short names that come again."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()][: _LONG_SAMPLE + 1]
+    if len(lines) < 2:
         return False
-    return True
+    if all(is_number(line) for line in lines[1:]):
+        return len(lines[0]) <= 100
+    body = lines[1:] if is_named(lines[0], "label", exact=True) else lines
+    return all(len(line) <= 100 for line in lines) and (body is not lines or len(set(body)) * 2 <= len(body))
 
 
 def _no_table(text: str) -> InputError:
     lines = [line.strip() for line in text.splitlines() if line.strip()][: _SAMPLE_LINES + 1]
-    if len(lines) > 1 and (all(_is_number(line) for line in lines[1:]) or all(re.fullmatch(r"\w{1,60}", line) for line in lines)):
+    if len(lines) > 1 and all(re.fullmatch(r"\w{1,60}", line) for line in lines):
         sentence = f"The file has only one column ({lines[0][:40]!r}). A label and a probability in each row are needed."
         return InputError(sentence, rule=NO_TABLE)
     return InputError(
@@ -208,53 +282,41 @@ def _no_table(text: str) -> InputError:
     )
 
 
-def _check_header(header: list[str]) -> None:
-    """Every column needs its own name."""
-    if not any(header):
-        raise InputError("The first line names no column. Add a header line, such as label,probability.")
-    if all(_is_number(h) for h in header) and header != [str(i) for i in range(len(header))]:
-        raise InputError("The first line holds only numbers, so the columns have no names. Add a header line, such as label,probability.")
-    seen: dict[str, int] = {}
-    for position, column in enumerate(header, 1):
-        if column and seen.setdefault(column, position) != position:
-            raise InputError(
-                f"Two columns are called {column} (columns {seen[column]} and {position}). Rename one of them.", column=column, value=column
-            )
-
-
-def _parse(source: Text, separator: str, header: list[str]) -> tuple[Any, bool]:
+def _parse(source: Text, style: Style, header: Header) -> tuple[Any, bool]:
     """An Arrow table of texts, and whether every row had an extra separator at its end."""
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    names = [f"c{i}" for i in range(len(header))]
-    if separator == " " or len(names) == 1:
-        return _parse_slowly(source.whole, separator, header)
+    names = [f"c{i}" for i in range(len(header.names))]
+    if style.slow or len(names) == 1:
+        return _parse_slowly(source.whole, style, header)
     data = source.utf8
     try:
         arrow = pc.read_csv(
             pa.BufferReader(data),
             read_options=pc.ReadOptions(column_names=names, block_size=4 << 20),
-            parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
+            parse_options=pc.ParseOptions(
+                delimiter=style.separator, quote_char=style.quote, newlines_in_values=style.quote.encode() in data
+            ),
             convert_options=pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False),
         )
     except pa.ArrowInvalid:  # a row with more or fewer cells; the slow way says which
-        return _parse_slowly(source.whole, separator, header)
-    return arrow.slice(1).rename_columns(_labels(header)), False
+        return _parse_slowly(source.whole, style, header)
+    return arrow.slice(0 if header.headless else 1).rename_columns(_labels(header.names)), False
 
 
-def _parse_slowly(text: str, separator: str, header: list[str]) -> tuple[Any, bool]:
+def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, bool]:
     import pyarrow as pa
 
-    rows = list(_records(text, separator))[1:]
-    width = len(header)
+    rows = list(_records(text, style))[0 if header.headless else 1 :]
+    width = len(header.names)
     extra = [len(r) == width + 1 and not r[-1].strip() for r in rows]
     for number, (row, trailing) in enumerate(zip(rows, extra, strict=True), 1):
         if len(row) != width and not trailing:
-            raise _ragged(number, len(row), width, last=_run(rows, number, width))
+            raise _ragged(number, len(row), width, last=_run(rows, number, width), headless=header.headless)
     columns = list(zip(*(r[:width] for r in rows), strict=True)) if rows else [()] * width
     safe = [pa.array([c.encode("utf-8", "replace").decode() for c in column], type=pa.string()) for column in columns]
-    return pa.table(safe, names=_labels(header)), any(extra)
+    return pa.table(safe, names=_labels(header.names)), any(extra)
 
 
 def _run(rows: list[list[str]], number: int, width: int) -> int:
@@ -265,21 +327,25 @@ def _run(rows: list[list[str]], number: int, width: int) -> int:
     return last
 
 
-def _ragged(row: int, cells: int, width: int, *, last: int | None = None) -> InputError:
-    rows = f"Row {row:,} has" if last in (None, row) else f"Rows {row:,} to {last:,} have"
+def _ragged(row: int, cells: int, width: int, *, last: int, headless: bool) -> InputError:
+    rows = f"Row {row:,} has" if last == row else f"Rows {row:,} to {last:,} have"
     found = f"{cells} cell" if cells == 1 else f"{cells} cells"
-    return InputError(f"{rows} {found}, but the header has {width}. Mend these rows, or quote the cells that hold a separator.", row=row)
+    other = "the first row" if headless else "the header"
+    return InputError(f"{rows} {found}, but {other} has {width}. Mend these rows, or quote the cells that hold a separator.", row=row)
 
 
-def _labels(header: list[str]) -> list[str]:
+def _labels(header: tuple[str, ...]) -> list[str]:
     """Column names that are unique: only one may be without a name, others get their position."""
     blank = [i for i, h in enumerate(header) if not h]
-    return [h or ("" if i == blank[0] else f"(column {i + 1})") for i, h in enumerate(header)]
+    return [
+        h or ("" if i == blank[0] else f"({position})")
+        for i, (h, position) in enumerate(zip(header, position_names(len(header)), strict=True))
+    ]
 
 
 def _quotes_closed(data: bytes, arrow: Any) -> None:
     """A quote that nothing closes makes one cell of the rest of the file."""
-    if data.count(b'"') % 2 == 0:
+    if data.count(b'"') % 2 == 0 or arrow.num_rows == 0:
         return
     last = arrow.slice(arrow.num_rows - 1).to_pylist()[0]
     column = next((n for n, cell in last.items() if "\n" in cell.strip()), None)
@@ -303,6 +369,28 @@ def _without_blank_columns(arrow: Any) -> Any:
     ]
     kept = arrow.select([i for i, n in enumerate(names) if n not in empty]) if empty else arrow
     named = [n for n in kept.column_names if n.startswith("(column ")]
-    if named:
+    if named and "distribution" not in names:  # Weka names the first class alone
         raise InputError(f"Columns without a name hold values: {listing(named)}. Name them in the header line.")
     return kept
+
+
+def _without_rule(arrow: Any) -> Any:
+    """Without the line of dashes under a header, as Markdown has it."""
+    first = [c for row in arrow.slice(0, 1).to_pylist() for c in row.values() if c.strip()]
+    return arrow.slice(1) if first and all(re.fullmatch(r"\s*:?-{2,}:?\s*", c) for c in first) else arrow
+
+
+def _without_blank_rows(arrow: Any) -> tuple[Any, int]:
+    """Without rows that hold separators only, as spreadsheets write them, and how many there were."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    blank = np.ones(arrow.num_rows, dtype=bool)
+    for column in arrow.columns:
+        if not blank.any():
+            return arrow, 0
+        blank &= pc.equal(pc.utf8_trim_whitespace(column), "").to_numpy()
+    if arrow.num_rows > 1 and not any(is_number(c) for row in arrow.slice(0, 1).to_pylist() for c in row.values()):
+        blank[1] = False  # Orange's row of flags may be blank, under one of types
+    return (arrow.filter(pa.array(~blank)), int(blank.sum())) if blank.any() else (arrow, 0)

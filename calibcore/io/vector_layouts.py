@@ -19,6 +19,7 @@ from calibcore.io.class_layouts import class_reading, orders
 from calibcore.io.columns import Column, Table, kind_of
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, other_labels
+from calibcore.io.nested import derive_fields
 from calibcore.io.reading import Reading
 from calibcore.io.vectors import Vectors, name_lists, struct_fields, vectors_of
 from calibcore.io.vocabulary import is_named, is_whole, plain
@@ -28,6 +29,7 @@ __all__ = ["derive", "found_vectors", "told_vectors", "with_fields"]
 _WORDS = ("prob", "score", "logit", "logprob", "pred", "distribution", "resps", "cats", "softmax")
 _SURE = ("fraction", "percent", "log-prob")
 _NAMES_OF_CLASSES = r"(.*_)?(labels|classes|class_?names|class_?labels|label_?names|categories|class_order)"
+_NUMBERED = re.compile(r"label_(\d+)")
 _SHOWN = 8  # classes that a note names
 
 
@@ -88,6 +90,8 @@ def derive(table: Table, names: tuple[str, ...]) -> None:
         base = next((c for c in table.columns if name.startswith(f"{c}[")), None)
         if name not in table.columns and base:
             _sets(table, base)
+        if name not in table.columns:
+            derive_fields(table, name)
 
 
 def _sets(table: Table, base: str) -> tuple[VectorSet, ...]:
@@ -166,6 +170,8 @@ def found_vectors(e: Evidence) -> Reading | None:
     single = bool(e.named("probability") or e.named("confidence"))
     named = [n for n in e.names if _may_hold(e, n) and any(w in plain(n) for w in _WORDS)]
     others = [] if single else [n for n in e.names if _may_hold(e, n) and n not in named]
+    named += [n for n in others if _keyed_by_labels(e, n)]
+    others = [n for n in others if n not in named]
     sets = {n: s for n in (*named, *others) if (s := _sets(e.table, n)) and not is_one_hot(e, list(s[0].columns.values()))}
     scales = {n: _scale(e, s[0]) for n, s in sets.items()}
     sure = [n for n in sets if scales[n] in _SURE]
@@ -180,6 +186,15 @@ def found_vectors(e: Evidence) -> Reading | None:
     if nested and not single:
         raise no_vectors(nested[0])
     return None
+
+
+def _keyed_by_labels(e: Evidence, name: str) -> bool:
+    """Whether a record has one number for each class, by the name of the class: all values of a named label are its keys."""
+    sets = _sets(e.table, name) if e.column(name).kind == "nested" else ()
+    if not sets or not sets[0].named:
+        return False
+    keys = {name_key(c) for c in sets[0].columns}
+    return any((values := e.values(n)) and len(values) > 1 and {name_key(v) for v in values} <= keys for n in named_labels(e))
 
 
 def _may_hold(e: Evidence, name: str) -> bool:
@@ -224,9 +239,44 @@ def _reading(e: Evidence, found: list[tuple[VectorSet, ...]]) -> Reading:
     if len(alike) < len(chosen):
         text = f"Columns {listing([s.base for s in chosen], 5)} hold vectors of different classes. Which one is to be judged?"
         raise AmbiguousLayout([question("probabilities", text, [s.base for s in chosen])])
-    names = None if first.named else _names(e, label, first)
-    reading = class_reading(e, label, [s.classes(names) for s in alike])
+    names = _other_names(e, label, first) if first.named else _names(e, label, first)
+    reading = class_reading(e, label, [_renamed(s, first, names) for s in alike])
     return replace(reading, layout="label + a vector in one cell", notes=(*reading.notes, *(_note(e, s, reading) for s in alike)))
+
+
+def _renamed(found: VectorSet, first: VectorSet, names: tuple[str, ...] | None) -> ClassSet:
+    """A vector under the names of the first one's classes, which may come in another order here."""
+    if names is None or not found.named:
+        return found.classes(names)
+    given = {name_key(key): name for key, name in zip(first.columns, names, strict=True)}
+    return found.classes(tuple(given.get(name_key(key), key) for key in found.columns))
+
+
+def _other_names(e: Evidence, label: str, found: VectorSet) -> tuple[str, ...] | None:
+    """The label's numbers for keys such as A, B, C or LABEL_0, LABEL_1, where no key is a label; letters are asked about."""
+    keys, values = sorted_names(list(found.columns)), list(e.values(label) or ())
+    if {name_key(k) for k in keys} & {name_key(v) for v in values} or not values:
+        return None
+    numbers = {k: m[1] for k in keys if (m := _NUMBERED.fullmatch(plain(k)))}
+    wanted = [name_key(v) for v in values]
+    if not all(is_whole(w) for w in wanted):
+        return None
+    if len(numbers) == len(keys):
+        return tuple(numbers[k] for k in found.columns)
+    if [k.strip().casefold() for k in keys] != [chr(ord("a") + i) for i in range(len(keys))]:
+        return None
+    told = e.mapping.classes
+    if told is not None and len(told) == len(keys):
+        return tuple(told[keys.index(k)] for k in found.columns)
+    low, high = min(wanted), max(wanted)  # type: ignore[type-var]
+    offers = [",".join(str(i + start) for i in range(len(keys))) for start in (0, 1) if start <= low and high < len(keys) + start]  # type: ignore[operator]
+    if not offers:
+        return None
+    text = (
+        f"Column {found.base!r} names the classes {listing(keys, _SHOWN)}, but {label!r} holds numbers "
+        f"({listing(sorted_names(values), 6)}). Which number does each letter stand for, in this order?"
+    )
+    raise AmbiguousLayout([question("classes", text, offers)])
 
 
 def _label(e: Evidence, used: tuple[str, ...], sets: tuple[VectorSet, ...]) -> str:

@@ -267,6 +267,17 @@ class Reader:
             chosen.click()
         return text
 
+    @property
+    def dialog(self) -> Locator:
+        """The open dialog."""
+        return self.page.get_by_role("dialog")
+
+    def answer(self, option: str) -> None:
+        """Choose an answer of the dialog's radio buttons; the last question is the one that is open."""
+        choice = self.dialog.get_by_test_id("stRadio").last.locator("label").filter(has_text=re.compile(rf"^\s*{re.escape(option)}\s*$"))
+        with self.rerun():
+            choice.click()
+
     def download(self, name: str, folder: Path) -> Path:
         """Press a download button; the saved file."""
         # A deferred download that is asked for while the page still runs fails, so let it rest first.

@@ -108,13 +108,10 @@ def test_an_ambiguous_file_asks_and_the_answer_gives_its_model(reader, command, 
 
 
 def answer_first_question(reader, option):
-    """Choose in the dialog and send the form."""
-    dialog = reader.page.get_by_role("dialog")
-    box = dialog.get_by_role("combobox").first
-    box.click()
-    reader.page.get_by_role("option", name=option, exact=True).click()
+    """Choose in the dialog and have the file read."""
+    reader.answer(option)
     with reader.rerun():
-        dialog.get_by_role("button", name="Read the file").click()
+        reader.dialog.get_by_role("button", name="Read the file").click()
 
 
 def test_a_closed_dialog_can_be_opened_again(reader, tmp_path):

@@ -185,7 +185,7 @@ def test_an_ambiguous_file_asks_and_is_read_as_answered():
     app = start(files=[("scan.csv", data, CSV), ("good.csv", csv_file(), CSV)])
     assert app.selectbox(key="model").options == ["good"]
     assert "can be read in more than one way." in words(app)
-    question = app.selectbox(key="question positive")
+    question = app.radio(key="question positive")
     assert set(question.options) == {"ill", "well"}
     question.set_value("ill")
     next(b for b in app.button if b.label == "Read the file").click().run()
@@ -207,11 +207,11 @@ def test_another_answer_gives_other_numbers():
     verdicts = []
     for answer in ("ill", "well"):
         app = start(files=[("scan.csv", data, CSV)])
-        app.selectbox(key="question positive").set_value(answer)
+        app.radio(key="question positive").set_value(answer)
         next(b for b in app.button if b.label == "Read the file").click().run()
         verdicts.append(words(app))
         next(b for b in app.button if b.label == "Change the answers").click().run()
-        app.selectbox(key="question positive").set_value("well" if answer == "ill" else "ill")
+        app.radio(key="role positive").set_value("well" if answer == "ill" else "ill")
         next(b for b in app.button if b.label == "Read the file").click().run()
         verdicts.append(words(app))
     assert verdicts[0] == verdicts[3]
@@ -223,8 +223,9 @@ def test_a_refused_file_can_be_read_differently():
     percents = b"y_true,y_prob\n" + b"1,80\n0,\n" * 20 + b"0,30\n1,60\n" * 40
     app = start(files=[("gaps.csv", percents, CSV)])
     assert "missing" in app.error[0].value or "no value" in app.error[0].value
-    app.checkbox(key="drop 0").check()
-    next(b for b in app.button if b.label == "Read again").click().run()
+    next(b for b in app.button if b.label == "Choose columns").click().run()
+    app.checkbox(key="role missing").check().run()
+    next(b for b in app.button if b.label == "Read the file").click().run()
     assert not app.exception
     assert not app.error
     assert app.selectbox(key="model").options == ["gaps"]

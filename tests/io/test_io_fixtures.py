@@ -20,6 +20,13 @@ READ = {
     "csv_gz": "Read as: label = y, probabilities = proba_a + proba_b + proba_c.",
     "weather_pop_percent": "Read as: label = obs, probability = pop, positive class = 1, scale = percent.",
     "parquet_mixed_types": "Read as: label = is_fraud, probability = fraud_probability, positive class = True.",
+    "weka_prediction": "Read as: label = actual, predicted = predicted, confidence = prediction.",
+    "weka_distribution_tab_attr": "Read as: label = actual, predicted = predicted, "
+    "probabilities = distribution[tested_negative] + distribution[tested_positive], positive class = tested_positive.",
+    "spss_modeler": "Read as: label = churn, predicted = $L-churn, probabilities = $LP-F + $LP-T, positive class = T.",
+    "one_hot_labels": "Read as: label = y_*, probabilities = p_0 + p_1 + p_2 + p_3.",
+    "excel_title_rows": "Read as: label = Actual, probability = P(renewed), positive class = renewed.",
+    "wandb_table": "Read as: label = truth, predicted = guess, probabilities = score_cat + score_dog + score_fox.",
     "logit_columns": "Read as: label = label, probabilities = logit_0 + logit_1 + logit_2 + logit_3, scale = logit.",
 }
 ASKED = {
@@ -103,6 +110,23 @@ def test_each_value_of_a_model_column_is_a_model():
     assert [m.name for m in models] == ["baseline", "challenger"]
     for m in models:
         check(figures(m), sidecar("long_binary_multimodel")["models"][m.name])
+
+
+def test_scores_make_the_outcome_and_the_likelier_order_is_offered_first():
+    for answers, field, best in (({}, "outcome", "score1 > score2"), ({"outcome": "score1 > score2"}, "classes", "True,False")):
+        with pytest.raises(AmbiguousLayout) as raised:
+            read(path_of("fte_scores"), mapping=Mapping(**answers))
+        (question,) = raised.value.questions
+        assert (question.id, question.options[0]) == (field, best)
+    (predictions,) = read(path_of("fte_scores"), mapping=Mapping(outcome="score1 > score2", classes=("True", "False")))
+    check(figures(predictions), sidecar("fte_scores"))
+
+
+def test_each_model_of_a_long_form_is_a_model():
+    models = read(path_of("long_multimodel"))
+    assert [m.name for m in models] == ["glm", "gbm"]
+    for m in models:
+        check(figures(m), sidecar("long_multimodel")["models"][m.name])
 
 
 def test_missing_values_are_refused_and_left_out_on_request():

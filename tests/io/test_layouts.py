@@ -146,13 +146,6 @@ def test_questions(header, columns, field, options):
         ("y,p_0,p_1,p_2", (Y3, [0.9, *K3[1:, 0]], K3[:, 1], K3[:, 2]), r"Row 1 sums to 1\.\d+, not 1"),
         ("y,prob", (Y3, P), "3 different values .* but column 'prob' gives only one probability a row"),
         ("y,yhat,confidence", (Y3, ["x"] * N, P), "have no value in common"),
-        ("y_0,y_1,p_0,p_1", (Y, 1 - Y, P, 1 - P), "one-hot labels"),
-        (
-            "id,class,prob,label",
-            (np.repeat(range(20), 2), ["a", "b"] * 20, np.tile([0.25, 0.75], 20), ["a"] * N),
-            "one row for each class of each case",
-        ),
-        ("inst#,actual,predicted,error,prediction", (range(N), ["1:a"] * N, ["2:b"] * N, ["+"] * N, P), "Weka's output"),
     ],
 )
 def test_refusals_name_column_and_row(header, columns, sentence):

@@ -141,10 +141,8 @@ def test_several_files_are_read_one_by_one(tmp_path):
     assert [p.name for p in read([a, b, a])] == ["a", "b", "a (2)"]
     assert [p.confidence.tolist() for p in read([a, b])] == [p.confidence.tolist() for f in (a, b) for p in read(f)]
     b.write_bytes(b"id,p\na,0.5\nb,0.25\n")
-    with pytest.raises(InputError, match=r"b\.csv: .*are not joined yet"):
+    with pytest.raises(InputError, match=r"b\.csv: .*no column of labels.*--labels-file"):
         read([a, b])
-    with pytest.raises(InputError, match="separate file of labels is not read yet"):
-        read(a, labels=b)
     with pytest.raises(InputError, match="No file was given"):
         read([])
 

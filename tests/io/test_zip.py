@@ -91,11 +91,14 @@ def test_folders_name_the_models_of_files_with_one_name():
 
 REFUSED = {
     "damaged table": ({"a.csv": CSV, "b.csv": b"label,p\n1,0.5\n1\n"}, r"a\.zip/b\.csv: Row 2 has 1 cell"),
-    "table that is not read": ({"a.csv": CSV, "b.npy": b"\x93NUMPY" + bytes(20)}, r"a\.zip/b\.npy.* is a NumPy array"),
-    "predictions and labels": ({"p.csv": b"id,p\na,0.5\nb,0.25\n", "y.csv": b"id,label\na,1\nb,0\n"}, "are not joined yet"),
+    "table that is not read": ({"a.csv": CSV, "b.npy": b"\x93NUMPY" + bytes(20)}, r"a\.zip/b\.npy: The array is a damaged NumPy file"),
+    "predictions and labels": (
+        {"p.csv": b"id,p\na,0.5\nb,0.25\n", "y.csv": b"id,label\na,1\na,0\n"},
+        r"a\.zip/y\.csv: 'a' is 2 times in column 'id'",
+    ),
     "predictions alone": ({"p.csv": CSV, "q.csv": b"id,p\na,0.5\nb,0.25\n"}, r"a\.zip/q\.csv: .*no column of labels"),
     "archive in an archive": ({"a.csv": CSV, "b.zip": packed({"c.csv": CSV})}, r"a\.zip/b\.zip: This is an archive inside another"),
-    "workbook in an archive": ({"a.csv": CSV, "b": packed({"xl/workbook.xml": "x"})}, r"a\.zip/b: This is an Excel workbook"),
+    "workbook in an archive": ({"a.csv": CSV, "b": packed({"xl/workbook.xml": "x"})}, r"a\.zip/b: This workbook is damaged"),
     "no table": ({"a.md": b"x", "b.png": PNG}, r"The archive holds no table; it holds a\.md and b\.png"),
     "no files": ({"a/": b""}, "The archive holds no files"),
     "values": ({"a.csv": CSV, "b.csv": b"label,p\n1,0.5\n0,1.2\n"}, r"a\.zip/b\.csv: .*1\.2"),
@@ -113,8 +116,9 @@ def test_refused_in_one_sentence_with_the_member(kind):
 def test_other_files_that_are_zip_archives_are_called_by_their_name():
     ods = packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "x"}, zipfile.ZIP_STORED)
     for data, sentence in [
-        (ods, "OpenDocument file"),
-        (packed({"a.npy": "x", "b.npy": "y"}), "NumPy archive"),
+        (ods, "This workbook is damaged"),
+        (packed({"a.npy": "x", "b.npy": "y"}), "Array 'a' is a damaged NumPy file"),
+        (packed({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": "x"}, zipfile.ZIP_STORED), "OpenDocument text"),
         (packed({"word/a": "x"}), "Word"),
     ]:
         with pytest.raises(InputError, match=sentence):

@@ -1,0 +1,79 @@
+"""Parquet, Arrow and Feather files → tables whose columns are loaded when they are first needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calibcore.errors import InputError
+from calibcore.io.columns import Table, as_table
+from calibcore.io.parquet_columns import parquet_columns
+
+__all__ = ["ARROW_FILE", "ARROW_STREAM", "PARQUET", "read_arrow", "read_parquet", "unique_names"]
+
+PARQUET, ARROW_FILE, ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+
+def read_parquet(data: bytes, name: str, limit: int) -> Table:
+    """The table of a Parquet file that unpacks to no more than ``limit`` bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        schema = file.schema_arrow
+        names = list(schema.names)
+        size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+    except (pa.ArrowException, OSError, ValueError):
+        raise InputError("This Parquet file is damaged or incomplete. Save it again.") from None
+    _bounded(size, limit)
+    unique_names(names)
+    if file.metadata.num_rows == 0:
+        raise InputError("The file has columns but no data rows.")
+    columns = parquet_columns(file)
+    n = file.metadata.num_rows
+    return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
+
+
+def _bounded(size: int, limit: int) -> None:
+    if size > limit:
+        raise InputError(f"The file unpacks to {size >> 30} GB; the limit is {limit >> 30} GB. Keep only the columns needed.")
+
+
+def read_arrow(data: bytes, name: str, limit: int) -> Table:
+    """The table of an Arrow file (Feather version 2) or stream, batch by batch, checked before it is used."""
+    import pyarrow as pa
+
+    is_file = data.startswith(ARROW_FILE)
+    try:
+        reader = pa.ipc.open_file(pa.BufferReader(data)) if is_file else pa.ipc.open_stream(pa.BufferReader(data))
+        batches, size = [], 0
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+            batch.validate(full=True)
+            size += batch.nbytes
+            _bounded(size, limit)
+            batches.append(batch)
+        arrow = pa.Table.from_batches(batches, schema=reader.schema)
+        names = list(arrow.column_names)
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, EOFError):
+        raise InputError("This Arrow file is damaged or incomplete. Save it again, or as Parquet.") from None
+    unique_names(names)
+    if arrow.num_rows == 0:
+        raise InputError("The file has columns but no data rows.")
+    return as_table(arrow, name, format="Arrow file (Feather)" if is_file else "Arrow stream", index=_pandas_index(arrow.schema))
+
+
+def unique_names(names: list[str]) -> None:
+    """InputError for the first name that two columns share."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"Two columns are called {name}. Rename one of them.", column=name, value=name)
+        seen.add(name)
+
+
+def _pandas_index(schema: Any) -> tuple[str, ...]:
+    """Columns that a data frame's index was saved as."""
+    stored = (schema.pandas_metadata or {}).get("index_columns", []) if schema.metadata else []
+    return tuple(c for c in stored if isinstance(c, str) and c in schema.names)

@@ -1,0 +1,357 @@
+"""The Columns dialog: how a file is read, role by role, what is still open, and what another choice would change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import streamlit as st
+
+from calibcore.errors import Question
+from calibcore.io.effects import Trial, effects_of, try_bytes
+from calibcore.options import mapping_of
+from calibcore.report.words import markdown_free
+from dashboard import session, widgets
+from dashboard.problems import guarded
+from dashboard.reading import columns_in, figures, first_rows, named, sentence, spoken
+from dashboard.session import Content, File
+
+__all__ = ["content_of", "open_for", "show"]
+
+_STATE = "columns"
+_NONE: tuple[()] = ()  # as in a `Mapping`: there is no such column
+_BESIDE = {"model": "Model", "weight": "Weight", "id": "Row id", "cluster": "Cluster (rows of one subject)", "time": "Time"}
+_SCALES = {
+    "fraction": "Fractions, 0 to 1",
+    "percent": "Percent, 0 to 100",
+    "logit": "Logits (log-odds)",
+    "log-prob": "Logarithms of probabilities",
+    "unnormalised": "Positive scores, divided by their sum",
+}
+_SEVERAL = {"models": "One model each", "classes": "One class each", "labels": "Yes/no problems of their own"}
+# What was said about a role says nothing any more once the role has another column.
+_FOLLOW = {
+    "label": ("positive", "classes", "drop_label", "outcome", "correct"),
+    "probabilities": ("scale", "columns_are", "classes", "confidence"),
+    "confidence": ("scale", "columns_are", "classes", "probabilities"),
+    "correct": ("label", "predicted", "drop_label", "positive"),
+    "predicted": ("classes", "correct"),
+    "outcome": ("label", "positive", "classes"),
+}
+_TYPED = ("classes", "drop_label")  # their answers are lists, written with commas as in the shell
+_TAGS = 12  # columns that a list of tags shows
+_OPTIONS = 6  # answers that are shown side by side
+_LARGE = 20 * 2**20
+
+
+@dataclass(slots=True)
+class Draft:
+    """What is said in the open dialog, not yet applied.
+
+    Attributes
+    ----------
+    key : str
+        Of the file.
+    said : dict
+        `Mapping` fields.
+    tried : dict
+        What the file gave with earlier choices.
+    asked : dict
+        Questions that came up, by id.
+    """
+
+    key: str
+    said: dict[str, Any]
+    tried: dict[str, Trial] = field(default_factory=dict)
+    asked: dict[str, Question] = field(default_factory=dict)
+
+
+def open_for(key: str) -> None:
+    """Open the dialog for a file, with the answers it was read with."""
+    st.session_state[_STATE] = Draft(key, dict(session.state().answers.get(key, {})))
+
+
+def content_of(file: File, uploads: Sequence[Any]) -> Content | None:
+    """Gives the bytes of a file, or of files that belong together; None for a file that is gone."""
+    here = session.state()
+    if file.key in here.joined:
+        return here.joined[file.key]
+    upload = next((u for u in uploads if here.hashes.get(u.file_id) == file.key), None)
+    if upload is not None:
+        return cast(Content, upload.getvalue)
+    return Path(file.key).read_bytes if not uploads and Path(file.key).is_file() else None
+
+
+def show(files: Sequence[File], uploads: Sequence[Any]) -> None:
+    """Draw the dialog that is open; by itself it opens for a file with open questions, once."""
+    here = session.state()
+    draft: Draft | None = st.session_state.get(_STATE)
+    if draft is None or all(f.key != draft.key for f in files):
+        st.session_state[_STATE] = None
+        waiting = next((f for f in files if f.questions and f.key not in here.asked), None)
+        if waiting is None:
+            return
+        open_for(waiting.key)
+        draft = cast(Draft, st.session_state[_STATE])
+    file = next(f for f in files if f.key == draft.key)
+    data = content_of(file, uploads)
+    if data is not None:
+        _dialog(file, data)
+
+
+def _closed() -> None:
+    """Whoever closes the dialog is not asked again until they press the button beside the file."""
+    draft: Draft | None = st.session_state.get(_STATE)
+    here = session.state()
+    here.asked |= {f.key for f in here.files.values() if f.questions} | ({draft.key} if draft else set())
+    st.session_state[_STATE] = None
+
+
+@st.dialog("Columns", width="large", on_dismiss=_closed)
+def _dialog(file: File, data: Content) -> None:
+    draft: Draft = st.session_state[_STATE]
+    with guarded("This dialog"):
+        trial = _tried(draft, file, data)
+        _note_questions(draft, trial)
+        sentence(file.name, trial)
+        first_rows(trial)
+        choices, outcome = st.columns([62, 38], gap="medium")
+        with choices:
+            for question in draft.asked.values():
+                _ask(question, draft)
+            if draft.asked:
+                with st.expander("All columns", key="all columns"):
+                    _roles(draft, trial)
+            else:
+                _roles(draft, trial)
+        with outcome:
+            _outcome(file, draft, trial)
+            _buttons(file, draft, trial)
+
+
+def _note_questions(draft: Draft, trial: Trial) -> None:
+    """Questions stay in the dialog once they were asked, so that an answer can be changed and the focus has a place."""
+    is_open = {q.id: q for q in trial.questions}
+    draft.asked = {i: q for i, q in {**draft.asked, **is_open}.items() if i in is_open or i in draft.said}
+
+
+def _tried(draft: Draft, file: File, data: Content) -> Trial:
+    """The file read as the dialog says; each choice is read once."""
+    entry = json.dumps(draft.said)
+    if entry not in draft.tried:
+        content = data()
+        size = len(content) if isinstance(content, bytes) else sum(len(part) for _, part in content)
+        with st.spinner("Reading the file again", show_time=True) if size > _LARGE else nullcontext():
+            draft.tried[entry] = try_bytes(content, file.name, draft.said)
+    return draft.tried[entry]
+
+
+def _ask(q: Question, draft: Draft) -> None:
+    """A question: the likeliest answer comes first, and none is chosen beforehand."""
+    key, given = f"question {q.id}", draft.said.get(q.id)
+    if q.id in _TYPED and given is not None:
+        given = next((o for o in q.options if _typed(q.id, o) == given), ",".join(given))
+    widgets.text(q.text)
+    label = spoken(q.text)
+    about: dict[str, Any] = {"index": None, "key": key, "on_change": _answered, "args": (q.id,), "label_visibility": "collapsed"}
+    if q.id in _TYPED:
+        st.session_state[key] = given
+        offer = f"Choose (most likely: {q.options[0]}), or type with commas"
+        st.selectbox(label, q.options, placeholder=offer, accept_new_options=True, **about)
+        return
+    st.session_state[key] = given if given in q.options else None
+    if len(q.options) <= _OPTIONS:
+        st.radio(label, q.options, format_func=lambda o: markdown_free(_answer_text(q.id, o)), **about)
+        if len(q.options) > 1 and given is None:
+            st.caption("The likeliest answer comes first; nothing is chosen for you.")
+    else:
+        st.selectbox(label, q.options, placeholder=f"Choose (most likely: {q.options[0]})", **about)
+
+
+def _typed(role: str, text: str) -> Any:
+    """A list of names as written in the shell, read as the shell reads it."""
+    return getattr(mapping_of({role: text}), role)
+
+
+def _answer_text(role: str, option: str) -> str:
+    words = {"scale": _SCALES, "columns_are": _SEVERAL}.get(role, {})
+    return words.get(option, option)
+
+
+def _answered(role: str) -> None:
+    _say(role, st.session_state[f"question {role}"])
+
+
+def _say(role: str, value: Any) -> None:
+    """Put a choice into the draft; what was said about the column before it is dropped."""
+    draft: Draft = st.session_state[_STATE]
+    if value is None:
+        draft.said.pop(role, None)
+        return
+    if value != _NONE:
+        draft.said = {k: v for k, v in draft.said.items() if k not in _FOLLOW.get(role, ())}
+    draft.said[role] = _typed(role, value) if role in _TYPED else value
+
+
+def _roles(draft: Draft, trial: Trial) -> None:
+    """The reading as controls, those that decide the numbers first."""
+    left, right = st.columns(2)
+    with left:
+        _one("label", "Label (what happened)", draft, trial)
+        _several("probabilities", "Probability: one column or several", draft, trial)
+        if "columns_are" not in draft.asked:
+            _columns_are(draft, trial)
+        if "positive" not in draft.asked:
+            _positive(trial)
+    with right:
+        _one("predicted", "Predicted class", draft, trial)
+        _several("confidence", "Confidence in the predicted class", draft, trial)
+        _one("correct", "Right or wrong", draft, trial)
+        if "scale" not in draft.asked:
+            _scale(draft, trial)
+    with st.expander("Model, weight, id, groups, cluster, time", key="beside"):
+        left, right = st.columns(2)
+        for i, (role, label) in enumerate(_BESIDE.items()):
+            with (left, right)[i % 2]:
+                _one(role, label, draft, trial)
+        with right:
+            _several("groups", "Groups", draft, trial)
+    _missing(draft)
+    also = [f"{role} = {', '.join(draft.said[role])}" for role in _TYPED if draft.said.get(role)]
+    widgets.text(*(f"Also answered: {text}." for text in also), small=True)
+
+
+def _value(role: str, draft: Draft, trial: Trial) -> Any:
+    """What is said about a role, else what was found; None where that is not known yet."""
+    if role in draft.said:
+        said = draft.said[role]
+        return _NONE if said in ("none", []) and "none" not in trial.layout.columns else said
+    if role == "label" and draft.said.get("outcome"):
+        return draft.said["outcome"]
+    return trial.layout.roles.get(role, _NONE) if trial.readable else None
+
+
+def _one(role: str, label: str, draft: Draft, trial: Trial) -> None:
+    """One column with a role, or none."""
+    key, value = f"role {role}", _value(role, draft, trial)
+    value = tuple(value) if isinstance(value, list) else value
+    options: list[Any] = [_NONE, *trial.layout.columns]
+    if value is not None and value not in options:
+        options.append(value)  # a comparison, or a part of a column
+    st.session_state[key] = value
+    st.selectbox(
+        label,
+        options,
+        index=None if value is None else 0,
+        key=key,
+        format_func=_option,
+        placeholder="As found",
+        on_change=_chosen,
+        args=(role, options[1:]),
+    )
+
+
+def _option(column: Any) -> str:
+    return "None" if column == _NONE else named(str(column))
+
+
+def _chosen(role: str, columns: Sequence[Any]) -> None:
+    value = st.session_state[f"role {role}"]
+    if value in (None, _NONE) or value in columns:
+        _say(role, value)
+
+
+def _several(role: str, label: str, draft: Draft, trial: Trial) -> None:
+    """Any number of columns with a role; too many for tags, or parts of a column, are named in the empty field."""
+    key, value = f"role {role}", _value(role, draft, trial)
+    columns = list(dict.fromkeys(columns_in(value)))
+    fits = len(columns) <= _TAGS and set(columns) <= set(trial.layout.columns)
+    empty = f"{columns[0]} … {columns[-1]} ({len(columns):,})" if columns else "As found" if value is None else "None"
+    st.session_state[key] = columns if fits else []
+    st.multiselect(label, trial.layout.columns, key=key, format_func=named, placeholder=empty, on_change=_chosen_several, args=(role,))
+
+
+def _chosen_several(role: str) -> None:
+    chosen = tuple(st.session_state[f"role {role}"])
+    _say(role, chosen[0] if len(chosen) == 1 and role != "groups" else chosen)
+
+
+def _columns_are(draft: Draft, trial: Trial) -> None:
+    """What several probability columns stand for; asked for only where there are several."""
+    value = _value("probabilities", draft, trial)
+    if len(columns_in(value)) > 1 and not (isinstance(value, dict) and "columns_are" not in draft.said):
+        _choice("columns_are", "Several columns are", _SEVERAL, draft.said.get("columns_are"))
+
+
+def _scale(draft: Draft, trial: Trial) -> None:
+    _choice("scale", "They are written as", _SCALES, draft.said.get("scale") or (trial.layout.scale if trial.readable else None))
+
+
+def _choice(role: str, label: str, words: dict[str, str], value: Any) -> None:
+    key = f"role {role}"
+    st.session_state[key] = value
+    st.selectbox(
+        label,
+        list(words),
+        index=None if value is None else 0,
+        key=key,
+        format_func=lambda w: words[w],
+        placeholder="As found",
+        on_change=lambda: _say(role, st.session_state[key]),
+    )
+
+
+def _positive(trial: Trial) -> None:
+    """Which of two classes the probability refers to."""
+    classes, found = trial.layout.classes, trial.layout.roles.get("positive")
+    if not trial.readable or len(classes) != 2 or found is None:
+        return
+    key = "role positive"
+    st.session_state[key] = found
+    st.radio(
+        "The probability refers to",
+        sorted(classes),
+        key=key,
+        format_func=markdown_free,
+        horizontal=True,
+        on_change=lambda: _say("positive", st.session_state[key]),
+    )
+
+
+def _missing(draft: Draft) -> None:
+    key = "role missing"
+    st.session_state[key] = draft.said.get("missing") == "drop"
+    st.checkbox("Leave out rows with missing values", key=key, on_change=lambda: _say("missing", "drop" if st.session_state[key] else None))
+
+
+def _outcome(file: File, draft: Draft, trial: Trial) -> None:
+    """The one sentence on why a choice cannot be read, or its figures."""
+    if trial.problem:
+        st.error(markdown_free(trial.problem))
+    elif trial.effects:
+        changed = draft.said != session.state().answers.get(file.key, {})
+        figures(effects_of(file.predictions) if changed else (), trial.effects)
+
+
+def _buttons(file: File, draft: Draft, trial: Trial) -> None:
+    with st.container(horizontal=True):
+        read = st.button("Read the file", key="read the file", disabled=bool(trial.problem))
+        st.button("Start over", key="start over", disabled=not draft.said, on_click=draft.said.clear)
+    if read and trial.questions:
+        st.error("Choose an answer first.")
+    elif read:
+        _apply(file.key, draft)
+        st.rerun()
+
+
+def _apply(key: str, draft: Draft) -> None:
+    """Read the file like this from now on."""
+    here = session.state()
+    here.answers.pop(key, None)
+    if draft.said:
+        here.answers[key] = dict(draft.said)
+    st.session_state[_STATE] = None

@@ -1,0 +1,62 @@
+"""Speed of reading beside pyarrow alone, answers checked: `pytest tests/benchmarks --benchmark-enable`; else few rows, once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import calibcore as cc
+
+LAYOUTS = ("label and probability", "ten classes", "ids and groups", "features")
+PYARROW = {"csv": pyarrow.csv.read_csv, "parquet": pq.read_table}
+FILES = [(layout, kind) for layout in LAYOUTS for kind in PYARROW]
+
+
+def columns(layout, n):
+    """A file's columns, with what reading it must give: label and P(class 1)."""
+    rng = np.random.default_rng(7)
+    if layout == "ten classes":
+        p = np.round(rng.dirichlet(np.ones(10), n), 6)
+        label = rng.integers(0, 10, n)
+        return {"label": label, **{f"prob_{k}": p[:, k] for k in range(10)}}, label, p[:, 1]
+    p = np.round(rng.random(n), 6)
+    label = (rng.random(n) < p).astype(int)
+    found = {"label": label, "probability": p}
+    if layout == "ids and groups":
+        found = {"id": [f"case-{i}" for i in range(n)], "site": np.array(["north", "south"])[rng.integers(0, 2, n)], **found}
+    if layout == "features":
+        found |= {f"feature_{k}": np.round(rng.normal(size=n), 4) for k in range(8)}
+    return found, label, p
+
+
+@pytest.fixture(scope="module", params=FILES, ids=" ".join)
+def file(request, tmp_path_factory):
+    """A file of one layout and kind, and what it holds."""
+    layout, kind = request.param
+    n = 1_000_000 if request.config.getoption("benchmark_enable") else 20_000
+    found, label, p = columns(layout, n)
+    path = tmp_path_factory.mktemp("reading") / f"{layout}.{kind}"
+    if kind == "csv":
+        pyarrow.csv.write_csv(pa.table(found), path, pyarrow.csv.WriteOptions(quoting_style="needed", quoting_header="none"))
+    else:
+        pq.write_table(pa.table(found), path)
+    return request.param, path, label, p
+
+
+def test_pyarrow_alone_as_a_yardstick(benchmark, file):
+    """What pyarrow needs for the cells, without deciding what they mean."""
+    (layout, kind), path, label, _ = file
+    benchmark.group = f"{layout}, {kind}"
+    assert benchmark(PYARROW[kind], path).num_rows == len(label)
+
+
+def test_reading(benchmark, file):
+    (layout, kind), path, label, p = file
+    benchmark.group = f"{layout}, {kind}"
+    (model,) = benchmark(cc.read, path)
+    assert np.array_equal(model.label, label)
+    assert np.array_equal(model.probabilities[:, 1], p)
+    assert (model.ids is not None) == (layout == "ids and groups")

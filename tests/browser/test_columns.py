@@ -1,0 +1,280 @@
+"""The Columns dialog in a real browser: every container, questions, a change, the keyboard, a wrong file among good ones, small screens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from made_files import CONTAINERS, binary_file, csv_bytes, four, printed_json, table_of
+from playwright.sync_api import expect
+
+from calibcore.errors import InputError
+from calibcore.io import read_bytes
+
+pytestmark = pytest.mark.browser
+
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+
+
+def saved(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def sidebar(reader):
+    return reader.page.get_by_test_id("stSidebar")
+
+
+def press(reader, name):
+    """A button of the dialog."""
+    with reader.rerun():
+        reader.dialog.get_by_role("button", name=name, exact=True).click()
+
+
+def figures(reader):
+    """The last column of the table of figures: name → text."""
+    table = reader.dialog.get_by_role("table").filter(has_text="Rows used")
+    return {cells[0]: cells[-1] for cells in (r.locator("th, td").all_inner_texts() for r in table.get_by_role("row").all()[1:])}
+
+
+def ece_of(command, path, *options):
+    return four(printed_json(command, "measure", path, *options)["models"][0]["ece"])
+
+
+KINDS = list(CONTAINERS)
+
+
+@pytest.mark.parametrize("kinds", [KINDS[:7], KINDS[7:]], ids=",".join)
+def test_each_container_gives_the_same_numbers(reader, command, tmp_path, kinds):
+    plain = saved(tmp_path / "plain.csv", binary_file())
+    paths, missing = [], []
+    for kind in kinds:
+        data = CONTAINERS[kind](*table_of(plain.read_bytes()))
+        try:
+            read_bytes(data, f"cells.{kind}")
+        except InputError:
+            missing.append(kind)
+            continue
+        paths.append(saved(tmp_path / f"cells.{kind}", data))
+    if not paths:
+        pytest.skip(f"not read: {missing}")
+    reader.upload(*paths)
+    said = "Read as: label = label, probability = probability, positive class = 1. 700 rows."
+    expect(sidebar(reader).get_by_text(said)).to_have_count(len(paths), timeout=20_000)
+    assert not reader.dialog.is_visible()
+    reader.shows(printed_json(command, "measure", plain)["models"][0]["verdict"])
+    reader.go("Compare")
+    first, *others = reader.table("The models side by side")
+    assert first["ECE (equal width)"] == ece_of(command, plain)
+    assert len(others) == len(paths) - 1
+    for row in others:
+        assert {k: v for k, v in row.items() if k != "Model"} == {k: v for k, v in first.items() if k != "Model"}
+    if missing:
+        pytest.skip(f"not read yet: {missing}")
+
+
+def lesions(n=150):
+    return csv_bytes(
+        [("diagnosis", "probability"), *(("benign" if i % 3 else "malignant", f"{0.2 + 0.6 * (i % 3 == 0):.1f}") for i in range(n))]
+    )
+
+
+QUESTIONS = {
+    "positive class": (lesions(), ["malignant"], ["--positive", "malignant"]),
+    "labels to leave out": (
+        csv_bytes([("outcome", "y_prob"), *((("yes", "no", "void")[i % 10 // 4], f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))]),
+        ["void"],
+        ["--drop-label", "void"],
+    ),
+    "which label": (
+        csv_bytes([("label", "target", "y_prob"), *((i % 2, int(i % 10 > 4), f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))]),
+        ["target"],
+        ["--label", "target"],
+    ),
+    "logits, then the class": (
+        csv_bytes(
+            [("label", "p_cat", "p_dog"), *(("cat" if i % 3 else "dog", f"{(i % 9) - 4}.5", f"{(i % 7) - 3}.25") for i in range(180))]
+        ),
+        ["Logits (log-odds)", "dog"],
+        ["--scale", "logit", "--positive", "dog"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_is_answered_and_gives_the_numbers_of_the_shell(reader, command, tmp_path, name):
+    data, answers, options = QUESTIONS[name]
+    path = saved(tmp_path / "asked.csv", data)
+    reader.upload(path)
+    reader.dialog.wait_for()
+    for answer in answers:
+        assert reader.dialog.get_by_test_id("stRadio").last.locator("input:checked").count() == 0
+        if name == "labels to leave out":
+            reader.dialog.get_by_role("combobox", name=re.compile("Leave such rows out")).click()
+            with reader.rerun():
+                reader.page.get_by_role("option", name=answer, exact=True).click()
+        else:
+            reader.answer(answer)
+    model = printed_json(command, "measure", path, *options)["models"][0]
+    shown = figures(reader)
+    assert shown["Rows used"] == f"{model['n']:,}"
+    press(reader, "Read the file")
+    expect(reader.dialog).to_have_count(0)
+    reader.shows(four(model["ece"]))
+    reader.shows(model["verdict"])
+    # The answer stays for other settings and on other pages.
+    reader.slide("Bins", 12)
+    reader.go("Compare")
+    reader.go("Overview")
+    assert not reader.dialog.is_visible()
+    reader.shows(ece_of(command, path, *options, "--bins", "12"))
+
+
+def weighted(n=400):
+    lines = ((f"u{i}", int(i % 20 >= 12), f"{(i % 20 + 0.5) / 20:.3f}", 1 + 4 * (i % 5 == 0), "ab"[i % 2]) for i in range(n))
+    return csv_bytes([("id", "y_true", "y_prob", "weight", "site"), *lines])
+
+
+def test_a_file_that_asked_nothing_can_be_changed(reader, command, tmp_path):
+    path = saved(tmp_path / "risk.csv", weighted())
+    reader.upload(path)
+    before, after = ece_of(command, path), ece_of(command, path, "--weight", "weight")
+    assert before != after
+    reader.shows(before)
+    with reader.rerun():
+        sidebar(reader).get_by_role("button", name="Change", exact=True).click()
+    reader.dialog.wait_for()
+    reader.shows("Read as: label = y_true, probability = y_prob", within=reader.dialog)
+    reader.shows("y_prob (probability)", within=reader.dialog)
+    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    reader.choose("Weight", "weight")
+    reader.shows("With this choice", within=reader.dialog)
+    reader.shows("weight = weight", within=reader.dialog)
+    reader.shows(before)  # nothing is applied yet
+    press(reader, "Read the file")
+    reader.shows(after)
+    with reader.rerun():
+        sidebar(reader).get_by_role("button", name="Change the answers").click()
+    press(reader, "Start over")
+    press(reader, "Read the file")
+    reader.shows(before)
+
+
+def test_a_choice_that_cannot_be_read_is_one_sentence(reader, tmp_path):
+    reader.upload(saved(tmp_path / "risk.csv", weighted()))
+    with reader.rerun():
+        sidebar(reader).get_by_role("button", name="Change", exact=True).click()
+    reader.choose("Label (what happened)", "id")
+    alert = reader.dialog.get_by_role("alert")
+    assert "'id'" in alert.inner_text()
+    expect(reader.dialog.get_by_role("button", name="Read the file")).to_be_disabled()
+    reader.choose("Label (what happened)", "y_true")
+    expect(alert).to_have_count(0)
+    expect(reader.dialog.get_by_role("button", name="Read the file")).to_be_enabled()
+
+
+def test_the_keyboard_is_enough(reader, command, tmp_path):
+    path = saved(tmp_path / "scan.csv", lesions())
+    reader.upload(path)
+    reader.dialog.wait_for()
+    keyboard = reader.page.keyboard
+    reader.tab_to(reader.dialog.get_by_role("radio").first)
+    with reader.rerun():
+        keyboard.press("Space")
+    reader.shows("positive class = malignant", within=reader.dialog)
+    with reader.rerun():
+        keyboard.press("ArrowDown")  # the focus is still on the question
+    reader.shows("positive class = benign", within=reader.dialog)
+    with reader.rerun():
+        keyboard.press("ArrowUp")
+    reader.shows("positive class = malignant", within=reader.dialog)
+    reader.tab_to(reader.dialog.get_by_role("button", name="Read the file"))
+    with reader.rerun():
+        keyboard.press("Enter")
+    expect(reader.dialog).to_have_count(0)
+    reader.shows(printed_json(command, "measure", path, "--positive", "malignant")["models"][0]["verdict"])
+
+    reader.tab_to(sidebar(reader).get_by_role("button", name="Change the answers"))
+    with reader.rerun():
+        keyboard.press("Enter")
+    reader.dialog.wait_for()
+    label = reader.dialog.get_by_test_id("stSelectbox").filter(has_text="Label").get_by_role("combobox")
+    reader.tab_to(label)
+    keyboard.press("ArrowDown")
+    reader.page.get_by_role("option", name="probability", exact=True).wait_for()
+    keyboard.press("ArrowDown")
+    with reader.rerun():
+        keyboard.press("Enter")
+    assert label.evaluate("e => e === document.activeElement")
+    with reader.rerun():
+        keyboard.press("Escape")
+    expect(reader.dialog).to_have_count(0)
+    reader.shows("positive class = malignant", within=sidebar(reader))
+
+
+def test_a_wrong_file_among_good_ones(reader, command, tmp_path):
+    good = saved(tmp_path / "good.csv", binary_file())
+    letter = saved(tmp_path / "letter.csv", b"# Read me\n\nThis tells, in words, what it does.\nNothing else is here.\n")
+    reader.upload(letter, good, saved(tmp_path / "scan.csv", lesions()))
+    reader.dialog.wait_for()
+    reader.shows("scan.csv can be read in more than one way.", within=reader.dialog)
+    reader.answer("malignant")
+    press(reader, "Read the file")
+    reader.shows(printed_json(command, "measure", good)["models"][0]["verdict"])
+    assert list(reader.options("Model")) == ["good", "scan"]
+    alerts = sidebar(reader).get_by_role("alert").all_inner_texts()
+    assert len(alerts) == 1
+    assert "letter.csv" in alerts[0]
+    reader.remove_upload("letter.csv")
+    assert list(reader.options("Model")) == ["good", "scan"]
+
+
+def test_another_file_of_the_same_name_is_asked_anew(reader, tmp_path):
+    reader.upload(saved(tmp_path / "scan.csv", lesions()))
+    reader.answer("malignant")
+    press(reader, "Read the file")
+    reader.remove_upload("scan.csv")
+    (tmp_path / "new").mkdir()
+    reader.upload(saved(tmp_path / "new" / "scan.csv", lesions(180)))
+    reader.dialog.wait_for()
+    assert reader.dialog.locator("input:checked").count() == 0
+
+
+LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"phone": True}}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_dialog_fits_every_screen(new_reader, tmp_path, look):
+    reader = new_reader(**LOOKS[look])
+    if look == "phone":
+        reader.page.get_by_test_id("stExpandSidebarButton").click()
+        reader.page.wait_for_timeout(400)
+    reader.upload(saved(tmp_path / "scan.csv", lesions()), saved(tmp_path / "a-rather-long-name-of-a-file.csv", weighted()))
+    reader.dialog.wait_for()
+    reader.answer("malignant")
+    fits(reader, look, "asked")
+    press(reader, "Read the file")
+    with reader.rerun():
+        sidebar(reader).get_by_role("button", name="Change", exact=True).click()
+    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    reader.choose("Weight", "weight")
+    fits(reader, look, "changed")
+
+
+def fits(reader, look, what):
+    """Nothing of the dialog lies beside the screen, and nothing in it is cut off."""
+    reader.page.wait_for_timeout(400)
+    SCREENSHOTS.mkdir(exist_ok=True)
+    size = reader.page.viewport_size
+    reader.page.set_viewport_size({"width": size["width"], "height": 1_900})
+    reader.page.wait_for_timeout(300)
+    reader.page.screenshot(path=SCREENSHOTS / f"columns-{what}-{look}.png")
+    reader.page.set_viewport_size(size)
+    box = reader.dialog.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= size["width"]
+    beside = """(e, right) => [...e.querySelectorAll('button, input, label, p')]
+        .filter(x => x.offsetParent && !x.closest('[data-testid=stTable]') && x.getBoundingClientRect().right > right + 1)
+        .map(x => x.outerHTML.slice(0, 120))"""
+    assert reader.dialog.evaluate(beside, box["x"] + box["width"]) == []

@@ -1,0 +1,353 @@
+"""The Columns dialog without a browser: every role can be changed, every question answered, and its figures are the package's."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import calibcore as cc
+from calibcore.io import inspect_bytes, read_bytes
+from calibcore.io.effects import effects_of
+
+APP = str(Path(__file__).parents[2] / "dashboard" / "app.py")
+CSV = "text/csv"
+
+
+def rows(header, *lines):
+    return "\n".join([header, *lines]).encode()
+
+
+def two_scores(n=200):
+    """A label, a second one, and two probabilities; in exact steps, without chance."""
+    lines = [
+        f"u{i},{int(i % 10 >= 5)},{int(i % 4 == 0)},{(i % 20 + 0.5) / 20:.3f},{(i % 8 + 1) / 16},{'ab'[i % 2]},{1 + i % 3}"
+        for i in range(n)
+    ]
+    return rows("id,y_true,second,y_prob,rival,site,weight", *lines)
+
+
+def asks(label="diagnosis", yes="ill", no="well", n=200):
+    lines = [f"{yes if i % 20 >= 12 else no},{(i % 20 + 0.5) / 20:.3f}" for i in range(n)]
+    return rows(f"{label},y_prob", *lines)
+
+
+def start(*files):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.run()
+    return upload(app, *files)
+
+
+def upload(app, *files):
+    app.file_uploader[0].set_value([(name, data, CSV) for name, data in files]).run()
+    assert not app.exception
+    return app
+
+
+def press(app, label):
+    next(b for b in app.button if b.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def plain(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def words(app):
+    return plain("\n".join(str(e.value) for kind in ("markdown", "caption", "error", "warning") for e in app.get(kind)))
+
+
+def is_open(app):
+    return any(b.label == "Read the file" for b in app.button)
+
+
+def figures(app):
+    """The table of figures: heading → name → text."""
+    table = next(t.value for t in app.table if "Rows used" in list(t.value.iloc[:, 0]))
+    names = [plain(n) for n in table.iloc[:, 0]]
+    return {plain(c): dict(zip(names, map(plain, table[c]), strict=True)) for c in table.columns[1:]}
+
+
+def figures_of(data, name, **answers):
+    return dict(effects_of(read_bytes(data, name, cc.Mapping(**answers)))[0].figures())
+
+
+def models(app):
+    return app.selectbox(key="model").options
+
+
+def test_every_file_says_how_it_is_read_and_can_be_changed():
+    data = two_scores()
+    app = start(("a.csv", data), ("b.csv", asks(label="y_true", yes="1", no="0")))
+    assert not is_open(app)
+    assert inspect_bytes(data, "a.csv").sentence in words(app)
+    assert [b.label for b in app.button].count("Change") == 2
+
+
+def test_the_samples_ask_nothing():
+    app = start()
+    assert not is_open(app)
+    assert "Change" not in [b.label for b in app.button]
+
+
+def test_the_dialog_shows_the_reading_and_its_figures():
+    data = two_scores()
+    app = press(start(("a.csv", data)), "Change")
+    layout = inspect_bytes(data, "a.csv")
+    assert app.selectbox(key="role label").value == layout.roles["label"]
+    assert app.selectbox(key="role id").value == "id"
+    assert app.multiselect(key="role groups").value == layout.roles["groups"]
+    assert app.selectbox(key="role weight").value == ()
+    assert app.selectbox(key="role scale").value == "fraction"
+    assert len(app.table[0].value) == 5
+    assert plain(app.table[0].value.columns[0]) == "id (id)"
+    assert "could be weights" in words(app)
+
+
+CHANGES = {
+    "label": ("selectbox", "second", {"label": "second"}),
+    "probabilities": ("multiselect", ["rival"], {"probabilities": "rival"}),
+    "weight": ("selectbox", "weight", {"weight": "weight"}),
+    "groups": ("multiselect", [], {"groups": ()}),
+    "id": ("selectbox", (), {"id": ()}),
+    "cluster": ("selectbox", "site", {"cluster": "site"}),
+    "model": ("selectbox", "site", {"model": "site"}),
+    "time": ("selectbox", "weight", {"time": "weight"}),
+    "positive": ("radio", "0", {"positive": "0"}),
+    "missing": ("checkbox", True, {"missing": "drop"}),
+}
+
+
+def told_apart():
+    """A file with one probability, so that one role at a time can be changed."""
+    return two_scores().replace(b"rival", b"length")
+
+
+@pytest.mark.parametrize("role", CHANGES)
+def test_each_role_changes_the_figures_and_then_the_page(role):
+    data = two_scores() if role == "probabilities" else told_apart()
+    kind, value, answers = CHANGES[role]
+    app = press(start(("a.csv", data)), "Change")
+    getattr(app, kind)(key=f"role {role}").set_value(value).run()
+    assert not app.exception
+    wanted = [dict(e.figures()) for e in effects_of(read_bytes(data, "a.csv", cc.Mapping(**answers)))]
+    shown = figures(app)
+    assert [v for k, v in shown.items() if k.startswith("With this choice")] == wanted
+    assert any(k.startswith("Now") for k in shown)
+    press(app, "Read the file")
+    assert not is_open(app)
+    here = app.session_state["calibcore"]
+    assert [m.predictions.n for m in here.shown] == [p.n for p in read_bytes(data, "a.csv", cc.Mapping(**answers))]
+    assert list(here.answers.values()) == [answers]
+    assert "Change the answers" in [b.label for b in app.button]
+
+
+def test_a_choice_that_cannot_be_read_is_said_in_one_sentence_and_not_applied():
+    app = press(start(("a.csv", told_apart())), "Change")
+    app.selectbox(key="role label").set_value("id").run()
+    assert "'id'" in app.error[0].value.replace("\\", "")
+    assert next(b for b in app.button if b.label == "Read the file").disabled
+    press(app, "Start over")
+    assert not app.error
+    assert app.selectbox(key="role label").value == "y_true"
+    press(app, "Read the file")
+    assert app.session_state["calibcore"].answers == {}
+    assert models(app) == ["a"]
+
+
+def test_a_question_is_asked_with_the_best_offer_first_and_nothing_chosen():
+    data = asks()
+    app = start(("scan.csv", data))
+    questions = inspect_bytes(data, "scan.csv").questions
+    asked = app.radio(key=f"question {questions[0].id}")
+    assert asked.options == list(questions[0].options)
+    assert asked.value is None
+    assert questions[0].text in words(app)
+    assert asked.label == "Column 'diagnosis' has the values 'well' and 'ill'. Which one does the probability 'y prob' refer to?"
+    press(app, "Read the file")
+    assert "Choose an answer first." in words(app)
+
+
+def answer_all(app, **answers):
+    """Answer question after question; what is asked is what Python and the shell would ask."""
+    for name, value in answers.items():
+        widgets = [w for w in (*app.radio, *app.selectbox) if w.key == f"question {name}"]
+        assert len(widgets) == 1, f"{name} is not asked; {[w.key for w in (*app.radio, *app.selectbox)]}"
+        widgets[0].set_value(value).run()
+        assert not app.exception
+    return app
+
+
+QUESTIONS = {
+    "positive class": (asks(), {"positive": "well"}),
+    "logits": (
+        rows("label,p_cat,p_dog", *[f"{'cat' if i % 3 else 'dog'},{(i % 9) - 4}.5,{(i % 7) - 3}.25" for i in range(90)]),
+        {"scale": "logit", "positive": "dog"},
+    ),
+    "which label": (
+        rows("label,target,y_prob", *[f"{i % 2},{int(i % 10 > 4)},{(i % 10 + 0.5) / 10:.2f}" for i in range(100)]),
+        {"label": "target"},
+    ),
+    "labels to leave out": (
+        rows("outcome,y_prob", *[f"{('yes', 'no', 'void')[i % 10 // 4]},{(i % 10 + 0.5) / 10:.2f}" for i in range(100)]),
+        {"drop_label": "void"},
+    ),
+    "separate problems": (
+        rows(
+            "rain,prob_rain,wind,prob_wind",
+            *[f"{i % 2},{(i % 10 + 0.5) / 10:.2f},{int(i % 3 == 0)},{(i % 7 + 0.5) / 7:.2f}" for i in range(100)],
+        ),
+        {"columns_are": "labels"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_questions_have_the_ids_of_the_package_and_their_answers_give_its_figures(name):
+    data, answers = QUESTIONS[name]
+    told = {}
+    for role, value in answers.items():  # each is what the package asks next
+        open_ = inspect_bytes(data, "q.csv", cc.Mapping(**told)).questions
+        assert [q.id for q in open_] == [role]
+        assert value in open_[0].options
+        told[role] = value
+    app = answer_all(start(("q.csv", data)), **answers)
+    wanted = effects_of(read_bytes(data, "q.csv", cc.Mapping(**answers)))
+    assert list(figures(app).values()) == [dict(e.figures()) for e in wanted]
+    press(app, "Read the file")
+    assert not is_open(app)
+    assert models(app) == [e.name for e in wanted]
+
+
+def test_an_answer_can_be_changed_before_the_file_is_read():
+    data = asks()
+    app = answer_all(start(("scan.csv", data)), positive="ill")
+    answer_all(app, positive="well")
+    (shown,) = figures(app).values()
+    assert shown == figures_of(data, "scan.csv", positive="well")
+    press(app, "Start over")
+    assert app.radio(key="question positive").value is None
+
+
+def test_the_positive_class_is_asked_anew_for_another_label():
+    lines = [f"{'ill' if i % 2 else 'well'},{'old' if i % 20 > 9 else 'young'},{(i % 20 + 0.5) / 20:.3f}" for i in range(200)]
+    app = answer_all(start(("s.csv", rows("label,age_band,y_prob", *lines))), positive="ill")
+    app.selectbox(key="role label").set_value("age_band").run()
+    assert app.radio(key="question positive").value is None
+    assert set(app.radio(key="question positive").options) == {"old", "young"}
+
+
+def test_answers_survive_reruns_page_switches_and_the_removal_of_another_file():
+    scan, other = ("scan.csv", asks()), ("other.csv", told_apart())
+    app = press(answer_all(start(scan, other), positive="well"), "Read the file")
+    app.slider(key="bins").set_value(9).run()
+    app.switch_page("views/compare.py").run()
+    assert not is_open(app)
+    app.switch_page("views/overview.py").run()
+    upload(app, scan)
+    assert not is_open(app)
+    assert models(app) == ["scan"]
+    assert "positive class = well" in words(app)
+
+
+def test_another_file_of_the_same_name_is_asked_anew():
+    app = press(answer_all(start(("scan.csv", asks())), positive="well"), "Read the file")
+    upload(app, ("scan.csv", asks(n=180)))
+    assert is_open(app)
+    assert app.radio(key="question positive").value is None
+
+
+def test_a_file_that_was_removed_is_asked_anew():
+    app = press(answer_all(start(("scan.csv", asks())), positive="well"), "Read the file")
+    app.file_uploader[0].set_value([]).run()
+    upload(app, ("scan.csv", asks()))
+    assert app.radio(key="question positive").value is None
+
+
+def test_changed_answers_are_kept_until_the_new_ones_are_applied():
+    app = press(answer_all(start(("scan.csv", asks())), positive="well"), "Read the file")
+    press(app, "Change the answers")
+    assert app.radio(key="role positive").value == "well"
+    press(app, "Start over")
+    assert models(app) == ["scan"]
+    answer_all(app, positive="ill")
+    assert list(figures(app)) == ["Now", "With this choice"]
+    press(app, "Read the file")
+    assert "positive class = ill" in words(app)
+
+
+def test_two_files_with_questions_are_asked_one_after_the_other():
+    app = start(("one.csv", asks()), ("two.csv", asks(yes="hot", no="cold")))
+    assert set(app.radio(key="question positive").options) == {"ill", "well"}
+    press(answer_all(app, positive="ill"), "Read the file")
+    assert set(app.radio(key="question positive").options) == {"hot", "cold"}
+    assert app.radio(key="question positive").value is None
+    press(answer_all(app, positive="hot"), "Read the file")
+    assert models(app) == ["one", "two"]
+
+
+def test_many_columns_are_summed_up():
+    k = 40
+    header = ",".join(["label", *[f"p_{j}" for j in range(k)]])
+    lines = [",".join([str(i % k), *["0.61" if j == i % k else "0.01" for j in range(k)]]) for i in range(120)]
+    app = press(start(("wide.csv", rows(header, *lines))), "Change")
+    assert app.multiselect(key="role probabilities").value == []
+    assert app.multiselect(key="role probabilities").placeholder == "p_0 … p_39 (40)"
+    assert "And 29 more columns." in words(app)
+
+
+def test_several_models_have_a_column_each():
+    lines = [f"{i % 2},{(i % 20 + 0.5) / 20:.3f},{(i % 8 + 1) / 16}" for i in range(200)]
+    data = rows("label,prob_a,prob_b", *lines)
+    app = start(("m.csv", data))
+    if not is_open(app):
+        press(app, "Change")
+    app.multiselect(key="role probabilities").set_value(["prob_a", "prob_b"]).run()
+    app.selectbox(key="role columns_are").set_value("models").run()
+    wanted = effects_of(read_bytes(data, "m.csv", cc.Mapping(probabilities=("prob_a", "prob_b"), columns_are="models")))
+    assert [figures(app)[k] for k in figures(app) if "Now" not in k] == [dict(e.figures()) for e in wanted]
+
+
+def test_names_in_the_dialog_are_never_markup():
+    evil = "![x](https://evil.example/a.png) **b** :red[c]"
+    lines = [f'"{evil} {i % 2}",{(i % 20 + 0.5) / 20:.3f},"{evil}"' for i in range(200)]
+    app = start(("e.csv", rows(f'label,y_prob,"{evil}"', *lines)))
+    assert is_open(app)
+    for element in (*app.get("markdown"), *app.get("caption"), *app.get("error")):
+        assert "](" not in element.value
+        assert "**b**" not in element.value
+    assert "](" not in app.radio[0].label
+    assert all("](" not in o for o in app.radio[0].options)
+    assert all("](" not in str(c) for c in app.table[0].value.columns)
+
+
+def test_the_dialog_reads_a_choice_once(monkeypatch):
+    import dashboard.columns
+
+    calls = []
+    actual = dashboard.columns.try_bytes
+    monkeypatch.setattr(dashboard.columns, "try_bytes", lambda *a: calls.append(dict(a[2])) or actual(*a))
+    app = start(("a.csv", told_apart()))
+    assert calls == []  # nothing is tried before the dialog is open
+    press(app, "Change")
+    app.selectbox(key="role weight").set_value("weight").run()
+    app.selectbox(key="role weight").set_value(()).run()
+    app.selectbox(key="role weight").set_value("weight").run()
+    assert [c.get("weight") for c in calls] == [None, "weight", ()]
+
+
+def test_files_that_belong_together_are_changed_together():
+    said = ("scores.csv", rows("id,y_prob,site", *[f"u{i},{(i % 20 + 0.5) / 20:.3f},{'ab'[i % 2]}" for i in range(200)]))
+    true = ("truth.csv", rows("id,y_true", *[f"u{i},{int(i % 20 >= 12)}" for i in range(200)]))
+    app = start(said, true)
+    if models(app) == []:
+        pytest.skip("files are not joined")
+    assert [b.label for b in app.button].count("Change") == 1
+    press(app, "Change")
+    assert app.selectbox(key="role label").value == "y_true"
+    app.radio(key="role positive").set_value("0").run()
+    wanted = effects_of(read_bytes([(n, d) for n, d in (said, true)], "scores.csv + truth.csv", cc.Mapping(positive="0")))
+    assert figures(app)["With this choice"] == dict(wanted[0].figures())
+    press(app, "Read the file")
+    assert "positive class = 0" in words(app)
