@@ -229,6 +229,9 @@ def _file(name: str, key: str, data: Content, answers: dict[str, Any]) -> File:
         found = tuple(read_bytes(content, name, mapping))
         return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
+        if all(q.id == "missing" for q in ambiguous.questions):  # a fault of the file, which an answer may forgive
+            said = " ".join(q.text for q in ambiguous.questions)
+            return File(name, key, error=f"{name}: {said}", answers=json.dumps(answers), readable=True)
         return File(name, key, questions=ambiguous.questions)
     except InputError as error:
         return File(name, key, error=str(error), answers=json.dumps(answers), readable=_holds_a_table(content, name))

@@ -41,7 +41,9 @@ def sidebar() -> None:
 
 
 def _file_line(file: File, i: int, *, single: bool) -> None:
-    """How a file was read, and the button that opens its columns."""
+    """How a file was read, and the button that opens its columns; nothing for a sample."""
+    if session.state().samples and file.predictions:
+        return
     with st.container(gap="xsmall"):
         name = _how_read(file)
         if name and single:
@@ -57,8 +59,6 @@ def _how_read(file: File) -> str:
     if file.questions:
         st.warning(markdown_free(f"{file.name} leaves something open."))
         return "Answer"
-    if session.state().samples:
-        return ""
     st.markdown(f"**{markdown_free(file.name)}**")
     st.caption(markdown_free(file.read_as))
     return "Change the answers" if file.key in session.state().answers else "Change"

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, largest, listing, name_key, name_text
-from calibcore.errors import InputError
+from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.columns import MISSING_LABELS, Names, Table
+from calibcore.io.evidence import question
 from calibcore.io.labels import label_without_column
 from calibcore.io.mapping import Mapping
 from calibcore.io.reading import Reading, Unit
@@ -234,13 +235,12 @@ def _refuse_missing(rows: _Rows, part: _Part) -> None:
         found = absent & part.mine & ~rows.dropped if absent.any() else absent
         if found.any():
             row = int(np.argmax(found)) + 1
-            raise InputError(
+            text = (
                 f"{int(found.sum()):,} of {int(part.mine.sum()):,} rows have no {what} "
                 f"(row {row}{' is the first' if found.sum() > 1 else ''}). "
-                "Leave such rows out with missing='drop' (--missing drop), or mend them.",
-                rule="no missing values",
-                row=row,
+                "Leave such rows out (--missing drop), or mend them first?"
             )
+            raise AmbiguousLayout([question("missing", text, ["drop"])])
 
 
 def _left_out(rows: _Rows, part: _Part, count: int) -> tuple[str, ...]:

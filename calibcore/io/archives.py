@@ -111,7 +111,7 @@ def open_archive(data: bytes) -> Archive:
     """
     try:
         file = zipfile.ZipFile(io.BytesIO(data))
-        members = [m for m in file.infolist() if not m.is_dir() and not _is_junk(m.filename)]
+        members = [m for m in file.infolist() if _is_file(m) and not _is_junk(m.filename)]
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
         raise InputError(_damaged(data)) from None
     names = [m.filename for m in members]
@@ -119,11 +119,11 @@ def open_archive(data: bytes) -> Archive:
     if kind == "zip" and (sentence := _other_kind(names, data)):
         raise InputError(sentence)
     if not members:
-        raise InputError("The archive holds no files.")
+        raise InputError("The archive holds no files. Pack it again with the predictions.")
     if len(members) > _MAX_MEMBERS:
         raise InputError(f"The archive holds {len(members):,} files; at most {_MAX_MEMBERS:,} are read. Pack only the predictions.")
     if kind != "zip":
-        return Archive(kind, file, len(data), tuple(m for m in file.infolist() if not m.is_dir()), ())
+        return Archive(kind, file, len(data), tuple(m for m in file.infolist() if _is_file(m)), ())
     tables = tuple(m for m in members if not _is_document(m.filename))
     return Archive(kind, file, len(data), tables, tuple(shown(n) for n in names if _is_document(n)))
 
@@ -150,6 +150,11 @@ def _other_kind(names: list[str], data: bytes) -> str | None:
     if b"application/vnd.oasis.opendocument" in data[:200]:
         return f"This is an OpenDocument text or drawing. {_SAVE}."
     return _TORCH if any(n.endswith("data.pkl") for n in names) else None
+
+
+def _is_file(member: zipfile.ZipInfo) -> bool:
+    """Whether a member has a name, which is no folder's."""
+    return bool(member.filename) and not member.filename.endswith("/")
 
 
 def _is_junk(name: str) -> bool:

@@ -106,7 +106,7 @@ def _fields(array: Array, before: str) -> dict[str, Array]:
 
 def _table(name: str, arrays: dict[str, Array], rows: int, kind: str, **about: Any) -> Table:
     if rows == 0:
-        raise InputError("The array has no rows.")
+        raise InputError("The array has no rows. Save it again with its rows.")
     _few_enough(len(arrays))
     columns = {}
     for key, array in arrays.items():
@@ -143,7 +143,7 @@ def _loaded(data: bytes, what: str) -> Array:
     if count * dtype.itemsize != len(data) - start or min(shape, default=1) < 0:
         raise InputError(f"{what} is a damaged or incomplete NumPy file. Save it again with numpy.save.")
     if dtype.itemsize == 0 or count == 0:
-        raise InputError(f"{what} is empty.")
+        raise InputError(f"{what} is empty. Save it again with its values.")
     return np.frombuffer(data, dtype, count, start).reshape(shape, order="F" if fortran else "C")
 
 

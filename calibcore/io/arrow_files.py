@@ -21,14 +21,14 @@ def read_parquet(data: bytes, name: str, limit: int) -> Table:
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
         schema = file.schema_arrow
-        names = list(schema.names)
+        names = _names(schema)
         size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
     except (pa.ArrowException, OSError, ValueError):
         raise InputError("This Parquet file is damaged or incomplete. Save it again.") from None
     _bounded(size, limit)
     unique_names(names)
     if file.metadata.num_rows == 0:
-        raise InputError("The file has columns but no data rows.")
+        raise InputError("The file has columns but no data rows. Save it again with its rows.")
     columns = parquet_columns(file)
     n = file.metadata.num_rows
     return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
@@ -53,15 +53,33 @@ def read_arrow(data: bytes, name: str, limit: int) -> Table:
             _bounded(size, limit)
             batches.append(batch)
         arrow = pa.Table.from_batches(batches, schema=reader.schema)
-        names = list(arrow.column_names)
+        names = _names(arrow.schema)
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, EOFError):
         raise InputError("This Arrow file is damaged or incomplete. Save it again, or as Parquet.") from None
     unique_names(names)
     if arrow.num_rows == 0:
-        raise InputError("The file has columns but no data rows.")
+        raise InputError("The file has columns but no data rows. Save it again with its rows.")
     return as_table(arrow, name, format="Arrow file (Feather)" if is_file else "Arrow stream", index=_pandas_index(arrow.schema))
+
+
+def _names(schema: Any) -> list[str]:
+    """The columns' names; ValueError if a name, of a column or within one, is no text."""
+    waiting = [field.type for field in schema]
+    while waiting:
+        kind = waiting.pop()
+        waiting.extend(field.type for field in _within(kind) if isinstance(field.name, str))
+    return list(schema.names)
+
+
+def _within(kind: Any) -> list[Any]:
+    """The fields of a nested type."""
+    import pyarrow.types as pt
+
+    if pt.is_dictionary(kind):
+        return _within(kind.value_type)
+    return [kind.field(i) for i in range(kind.num_fields)]
 
 
 def unique_names(names: list[str]) -> None:
@@ -75,5 +93,8 @@ def unique_names(names: list[str]) -> None:
 
 def _pandas_index(schema: Any) -> tuple[str, ...]:
     """Columns that a data frame's index was saved as."""
-    stored = (schema.pandas_metadata or {}).get("index_columns", []) if schema.metadata else []
-    return tuple(c for c in stored if isinstance(c, str) and c in schema.names)
+    try:
+        stored = (schema.pandas_metadata or {})["index_columns"] if schema.metadata else []
+        return tuple(c for c in stored if isinstance(c, str) and c in schema.names)
+    except (ValueError, TypeError, KeyError, RecursionError):  # nobody wrote it, or it is damaged: the columns stand without it
+        return ()

@@ -195,8 +195,17 @@ class Table:
 
     def preview(self, rows: int = 5) -> list[dict[str, str]]:
         """The first rows as text, for people."""
-        cells = {n: [_shown(v) for v in c.head(rows).to_pylist()] for n, c in self.columns.items()}
-        return [{n: v[i] for n, v in cells.items()} for i in range(min(rows, self.n_rows))]
+        shown = min(rows, self.n_rows)
+        cells = {n: _first_cells(c, shown) for n, c in self.columns.items()}
+        return [{n: v[i] for n, v in cells.items()} for i in range(shown)]
+
+
+def _first_cells(column: Column, rows: int) -> list[str]:
+    """Cells as text; a damaged column, which may not be needed, is shown as such."""
+    try:
+        return [_shown(v) for v in column.head(rows).to_pylist()]
+    except InputError:
+        return ["(damaged)"] * rows
 
 
 def as_table(arrow: Any, name: str, **about: Any) -> Table:

@@ -166,7 +166,7 @@ def named(error: InputError, name: str) -> InputError:
 
 def _table(data: bytes, name: str, *, complete: bool) -> Table:
     if not data[:4096].strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n") and not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
-        raise InputError("The file is empty.", rule=NO_TABLE)
+        raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
     if data.startswith(PARQUET):
         return read_parquet(data, name, 4 * MAX_UNPACKED)
     if data.startswith((ARROW_FILE, ARROW_STREAM)):
@@ -218,7 +218,7 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
         arrow = arrow.rename_columns([str(n) for n in arrow.column_names])
     unique_names(arrow.column_names)
     if arrow.num_rows == 0:
-        raise InputError("The data frame has no rows.")
+        raise InputError("The data frame has no rows. Give it its rows.")
     return [with_fields(as_table(arrow, name, format="data frame"))]
 
 

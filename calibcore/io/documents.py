@@ -69,7 +69,7 @@ def read_json(data: bytes, name: str, *, complete: bool = True) -> Table:
         raise InputError(f"The JSON document holds no table{_keys(document)}. {_HOW}")
     arrow = arrow_of(found.columns)
     if arrow.num_rows == 0:
-        raise InputError("The JSON document has no data rows.")
+        raise InputError("The JSON document has no data rows. Save it again with its rows.")
     about = {"encoding": source.encoding, "notes": (*source.notes, *found.notes), "headless": found.headless, "index": found.index}
     return as_table(arrow, name, format="JSON", **about)
 
@@ -150,7 +150,7 @@ def _found(document: Any, depth: int) -> Found | None:
 def _of_list(rows: list[Any]) -> Found | None:
     """A list of records, of rows, of vectors, of lists of {label, score}, or of single values."""
     if not rows:
-        raise InputError("The JSON document has no data rows.")
+        raise InputError("The JSON document has no data rows. Save it again with its rows.")
     if all(isinstance(r, dict) for r in rows):
         return Found(by_key(rows))
     if all(isinstance(r, list) for r in rows):

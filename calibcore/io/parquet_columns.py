@@ -46,6 +46,9 @@ class Store:
 
         try:
             arrow = self.file.read(columns=wanted, use_threads=True)
+            if arrow.num_rows != self.file.metadata.num_rows or any(len(c) != arrow.num_rows for c in arrow.columns):
+                raise ValueError("fewer rows than promised")  # noqa: TRY301
+            arrow.validate(full=True)
             self.loaded |= {n: arrow.column(n) for n in wanted}
         except (pa.ArrowException, OSError, ValueError, KeyError):
             if len(wanted) > 1:

@@ -38,7 +38,7 @@ def read_records(data: bytes, name: str, *, complete: bool = True) -> Table:
     records = [_record(line, number, first=number == numbered[0][0]) for number, line in numbered]
     columns = by_key(records)
     if not columns:
-        raise InputError("The file has no data rows.")
+        raise InputError("The file has no data rows. Save it again with its rows.")
     arrow = arrow_of(columns)
     rows = len(records) if complete else None
     return as_table(arrow, name, format="JSON Lines", encoding=source.encoding, notes=source.notes, complete=complete, rows_in_file=rows)

@@ -59,12 +59,12 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     """
     source = decoded(data, complete=complete)
     if not source.start.strip():
-        raise InputError("The file is empty.", rule=NO_TABLE)
+        raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
     source, declared = _without_declaration(source)
     source, comments = _without_comments(source)
     source, sparse = _without_features(source)
     if not source.start.strip():
-        raise InputError("The file is empty.", rule=NO_TABLE)
+        raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
     style = _style(source.start, declared)
     source, header, notes = _located(source, style, comments)
     check_names(header.names)
@@ -73,7 +73,7 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     _quotes_closed(source.utf8, arrow)
     arrow, blank = _without_blank_rows(arrow)
     if arrow.num_rows == 0:
-        raise InputError("The file has a header but no data rows.")
+        raise InputError("The file has a header but no data rows. Save it again with its rows.")
     notes = (*source.notes, *sparse, *notes)
     notes += ("Every data row ends in an extra separator; the empty cell after it was left out.",) if trailing else ()
     notes += (f"{blank:,} {'row' if blank == 1 else 'rows'} without any content left out.",) if blank else ()

@@ -102,7 +102,7 @@ def _sheet_table(rows: list[list[Any]], name: str) -> Table:
         raise InputError("The sheet holds text, not a table.", rule=NO_TABLE)
     check_names(list(names.values()))
     if not data:
-        raise InputError("The sheet has a header but no data rows.", rule=NO_TABLE)
+        raise InputError("The sheet has a header but no data rows. Give it its rows.", rule=NO_TABLE)
     import pyarrow as pa
 
     columns = [typed_column([_value(row[i]) if i < len(row) else None for row in data]) for i in names]

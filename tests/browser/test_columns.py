@@ -136,6 +136,13 @@ def weighted(n=400):
     return csv_bytes([("id", "y_true", "y_prob", "weight", "site"), *lines])
 
 
+def unfold(reader):
+    """Show the roles beside the main ones; a list that opens while they still unfold closes again."""
+    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    reader.widget("stSelectbox", "Weight").wait_for()
+    reader.page.wait_for_timeout(700)
+
+
 def test_a_file_that_asked_nothing_can_be_changed(reader, command, tmp_path):
     path = saved(tmp_path / "risk.csv", weighted())
     reader.upload(path)
@@ -147,7 +154,7 @@ def test_a_file_that_asked_nothing_can_be_changed(reader, command, tmp_path):
     reader.dialog.wait_for()
     reader.shows("Read as: label = y_true, probability = y_prob", within=reader.dialog)
     reader.shows("y_prob (probability)", within=reader.dialog)
-    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    unfold(reader)
     reader.choose("Weight", "weight")
     reader.shows("With this choice", within=reader.dialog)
     reader.shows("weight = weight", within=reader.dialog)
@@ -257,7 +264,7 @@ def test_the_dialog_fits_every_screen(new_reader, tmp_path, look):
     press(reader, "Read the file")
     with reader.rerun():
         sidebar(reader).get_by_role("button", name="Change", exact=True).click()
-    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    unfold(reader)
     reader.choose("Weight", "weight")
     fits(reader, look, "changed")
 

@@ -68,7 +68,8 @@ def test_confidences_have_no_base_rate():
 def test_rows_left_out_are_counted_and_said():
     data = csv(("label", "p"), *[(i % 2, 0.25 + i % 2 / 2) for i in range(40)], (1, ""), ("", 0.5))
     refused = try_bytes(data, "m.csv")
-    assert refused.problem.startswith("m.csv: 1 of 42 rows")
+    (asked,) = refused.questions
+    assert asked.text.startswith("1 of 42 rows have no")
     assert not refused.readable
     trial = try_bytes(data, "m.csv", {"missing": "drop"})
     assert (trial.effects[0].n, trial.effects[0].n_left_out) == (40, 2)

@@ -135,8 +135,6 @@ def test_questions(header, columns, field, options):
         ("y,prob", (Y, [1.2, *P[1:]]), r"Row 1 of column 'prob' is 1\.2, outside \[0, 1\].*--scale"),
         ("y,prob", (Y, [-0.01, *P[1:]]), r"Row 1: values of column 'prob' outside \[0, 1\] \(-0\.01\)"),
         ("y,prob", (Y, ["inf", *P[1:]]), "so these are not probabilities"),
-        ("y,prob", (Y, [*P[:3], "NaN", *P[4:]]), r"1 of 40 rows have no value in 'prob' \(row 4\)"),
-        ("y,prob", (["", *Y[1:]], P), r"1 of 40 rows have no label in 'y' \(row 1\)"),
         ("y,prob", (Y, ["abc", *P[1:]]), "Row 1 of column 'prob' is 'abc', not a number"),
         (
             "y,p_0,p_1,p_2",
@@ -154,6 +152,21 @@ def test_refusals_name_column_and_row(header, columns, sentence):
     assert not isinstance(raised.value, AmbiguousLayout)
     assert str(raised.value).startswith("f.csv: ")
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ((Y, [*P[:3], "NaN", *P[4:]]), "1 of 40 rows have no value in 'prob' (row 4)."),
+        ((["", *Y[1:]], P), "1 of 40 rows have no label in 'y' (row 1)."),
+    ],
+)
+def test_missing_cells_are_asked_about(columns, sentence):
+    with pytest.raises(AmbiguousLayout) as raised:
+        read(csv("y,prob", *columns), name="f.csv")
+    (asked,) = raised.value.questions
+    assert (asked.id, asked.options, asked.flag) == ("missing", ("drop",), "--missing")
+    assert asked.text == f"{sentence} Leave such rows out (--missing drop), or mend them first?"
 
 
 def test_answers_are_followed():
