@@ -178,7 +178,7 @@ def _typed(role: str, text: str) -> Any:
 
 
 def _answer_text(role: str, option: str) -> str:
-    words = {"scale": _SCALES, "columns_are": _SEVERAL}.get(role, {})
+    words = {"scale": _SCALES, "columns_are": _SEVERAL, "missing": {"drop": "Leave such rows out"}}.get(role, {})
     return words.get(option, option)
 
 
@@ -220,7 +220,8 @@ def _roles(draft: Draft, trial: Trial) -> None:
                 _one(role, label, draft, trial)
         with right:
             _several("groups", "Groups", draft, trial)
-    _missing(draft)
+    if "missing" not in draft.asked:
+        _missing(draft)
     also = [f"{role} = {', '.join(draft.said[role])}" for role in _TYPED if draft.said.get(role)]
     widgets.text(*(f"Also answered: {text}." for text in also), small=True)
 

@@ -92,6 +92,11 @@ QUESTIONS = {
         ["target"],
         ["--label", "target"],
     ),
+    "missing values": (
+        csv_bytes([("label", "y_prob"), *((i % 2, "" if i % 40 == 7 else f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))]),
+        ["Leave such rows out"],
+        ["--missing", "drop"],
+    ),
     "logits, then the class": (
         csv_bytes(
             [("label", "p_cat", "p_dog"), *(("cat" if i % 3 else "dog", f"{(i % 9) - 4}.5", f"{(i % 7) - 3}.25") for i in range(180))]

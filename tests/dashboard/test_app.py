@@ -158,7 +158,6 @@ def test_reset_brings_the_defaults_back():
         ("letter.txt", b"Dear all,\nthis is a letter.\n", "not a table"),
         ("model.pkl", b"\x80\x04]\x94.", "never loaded"),
         ("over.csv", b"y_true,y_prob\n1,1.2\n0,0.3\n", "1.2"),
-        ("nan.csv", b"y_true,y_prob\n1,nan\n0,0.3\n", "nan.csv"),
         ("alone.csv", b"y_true\n1\n0\n", "alone.csv"),
     ],
 )
@@ -219,16 +218,27 @@ def test_another_answer_gives_other_numbers():
     assert verdicts[0] != verdicts[1]
 
 
-def test_a_refused_file_can_be_read_differently():
+def test_missing_values_are_asked_about():
     percents = b"y_true,y_prob\n" + b"1,80\n0,\n" * 20 + b"0,30\n1,60\n" * 40
-    app = start(files=[("gaps.csv", percents, CSV)])
-    assert "missing" in app.error[0].value or "no value" in app.error[0].value
+    app = start(files=[("gaps.csv", percents, CSV), ("good.csv", csv_file(), CSV)])
+    assert not app.error
+    assert app.selectbox(key="model").options == ["good"]
+    assert "20 of 120 rows have no value" in words(app)
+    app.radio(key="question missing").set_value("drop").run()
+    next(b for b in app.button if b.label == "Read the file").click().run()
+    assert not app.exception
+    assert app.selectbox(key="model").options == ["gaps", "good"]
+
+
+def test_a_refused_file_can_be_read_differently():
+    app = start(files=[("odd.csv", b"happened,said\n" + b"1,1\n0,0\n0,1\n" * 40, CSV)])
+    assert "No column looks like a probability" in app.error[0].value
     next(b for b in app.button if b.label == "Choose columns").click().run()
-    app.checkbox(key="role missing").check().run()
+    app.multiselect(key="role probabilities").set_value(["said"]).run()
     next(b for b in app.button if b.label == "Read the file").click().run()
     assert not app.exception
     assert not app.error
-    assert app.selectbox(key="model").options == ["gaps"]
+    assert app.selectbox(key="model").options == ["odd"]
 
 
 def test_a_removed_file_takes_its_models_along():
