@@ -14,12 +14,12 @@ from typing import Literal
 from calibcore.checks import listing
 from calibcore.errors import InputError
 
-__all__ = ["Archive", "is_zip", "open_archive", "passed_over"]
+__all__ = ["MAX_RATIO", "Archive", "implausible", "is_zip", "open_archive", "passed_over"]
 
 _MAX_MEMBERS = 1000
 _PART = 1 << 20
 _HARMLESS = 256 << 20  # bytes below which nobody minds how well they were packed
-_MAX_RATIO = 200
+MAX_RATIO = 200
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _JUNK = ("__MACOSX", "thumbs.db", "desktop.ini")
 _DOCUMENTS = re.compile(r"\.(md|rst|html?|pdf|py|r|ipynb|log|ya?ml|toml|cfg|ini|png|jpe?g|svg|gif|tex|sh)$")
@@ -90,10 +90,15 @@ def _bounded(size: int, packed: int, limit: int) -> None:
     if size > limit:
         allowed = f"{limit >> 30} GB" if limit >= 1 << 30 else f"{limit >> 20} MB"
         raise InputError(f"The archive unpacks to more than {allowed}, which is the limit. Save the predictions as Parquet, file by file.")
-    if size > _HARMLESS and size > _MAX_RATIO * packed:
+    if implausible(size, packed):
         raise InputError(
-            f"The archive unpacks to more than {_MAX_RATIO} times its size, as no table of predictions does. Add the files unpacked."
+            f"The archive unpacks to more than {MAX_RATIO} times its size, as no table of predictions does. Add the files unpacked."
         )
+
+
+def implausible(size: int, packed: int) -> bool:
+    """Whether bytes were packed better than a table of predictions can be, and are many."""
+    return size > _HARMLESS and size > MAX_RATIO * packed
 
 
 def is_zip(data: bytes) -> bool:

@@ -29,7 +29,7 @@ def read_parquet(data: bytes, name: str, limit: int) -> Table:
     unique_names(names)
     if file.metadata.num_rows == 0:
         raise InputError("The file has columns but no data rows. Save it again with its rows.")
-    columns = parquet_columns(file)
+    columns = parquet_columns(file, limit, lambda words: pq.ParquetFile(pa.BufferReader(data), read_dictionary=words))
     n = file.metadata.num_rows
     return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
 

@@ -9,7 +9,7 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.class_columns import ClassSet, matching_sets, stem_sets
 from calibcore.io.columns import MISSING_LABELS
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.labels import find_label, label_question, label_without_column, named_labels, other_labels
+from calibcore.io.labels import find_label, is_believable, label_question, label_without_column, named_labels, other_labels
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.vocabulary import is_named
 
@@ -29,6 +29,9 @@ def named_by_values(e: Evidence) -> Reading | None:
         found = found or ({} if named else _candidates(e, [n for n in others if e.numeric(n)]))
         twin = e.predicted_twin
         found = {twin: found[twin]} if twin in found else _trusted(e, found)
+        for n, sets in found.items():
+            if not is_believable(e, n, columns := tuple(sets[0].columns.values()), by_name=not e.numeric(n)):
+                raise label_question(e, [n], columns)
     if not found:
         return None
     if len(found) > 1:
@@ -128,6 +131,15 @@ def _all_labelled(e: Evidence, label: str, found: ClassSet) -> None:
         rows = np.array([*(name_key(d) in strange for d in names.distinct), False])[names.code]
         row = int(np.argmax(rows))
         raise label_without_column(names.distinct[names.code[row]], row + 1, label, list(found.columns))
+    guesses = e.values(e.predicted) or () if e.predicted and e.numeric(e.predicted) and not e.mapping.probabilities else ()
+    beyond = [v for v in guesses if name_key(v) not in known]
+    if beyond:
+        raise InputError(
+            f"Column {e.predicted!r} predicts {listing(beyond, 3)}, which no probability column stands for; they are named after "
+            f"{listing(list(found.columns), 6)}. Say which class each column is (--prob {','.join([*found.columns.values()][:6])} "
+            "--columns-are classes --classes A,B,…).",
+            column=e.predicted,
+        )
 
 
 def _all_classes(e: Evidence, label: str, found: ClassSet) -> None:

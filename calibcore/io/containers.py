@@ -11,7 +11,7 @@ from typing import Any
 from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io import arrays, workbooks
-from calibcore.io.archives import Archive, is_zip, open_archive, passed_over
+from calibcore.io.archives import MAX_RATIO, Archive, implausible, is_zip, open_archive, passed_over
 from calibcore.io.arrow_files import ARROW_FILE, ARROW_STREAM, PARQUET, read_arrow, read_parquet, unique_names
 from calibcore.io.big_text import read_big
 from calibcore.io.columns import Table, as_table
@@ -178,6 +178,8 @@ def _table(data: bytes, name: str, *, complete: bool) -> Table:
         raise InputError(f"{name} is an old Office file without a sheet that can be read. {_SAVE}.")
     if looks_like_records(data) or (complete and is_list(data)):
         return read_json(data, name, complete=complete)
+    if len(data) >= _PREFIX and b"\n" not in data[:_PREFIX] and b"\r" not in data[:_PREFIX]:
+        raise InputError(f"The first {_PREFIX >> 20} MB hold no end of a line, so this is no table of text. {_SAVE}.", rule=NO_TABLE)
     return (read_big(data, name) if complete else None) or read_delimited(data, name, complete=complete)
 
 
@@ -194,6 +196,8 @@ def _unpacked(data: bytes, name: str, limit: int) -> bytes:
                     f"{name} unpacks to more than {MAX_UNPACKED >> 30} GB, which is the "
                     "limit. Save it as Parquet, with only the columns needed."
                 )
+            if implausible(size, len(data)):
+                raise InputError(f"{name} unpacks to more than {MAX_RATIO} times its size, as no table of predictions does. Add it unpacked.")
             parts.append(part)
             rest = machine.unconsumed_tail
             if machine.eof and machine.unused_data.startswith(b"\x1f\x8b"):

@@ -13,7 +13,7 @@ from calibcore.checks import listing, name_key
 from calibcore.errors import InputError, Question
 from calibcore.io.columns import Column, Table
 from calibcore.io.mapping import Mapping
-from calibcore.io.vocabulary import bare, is_named, is_whole, plain, polarity, wrong_or_right
+from calibcore.io.vocabulary import bare, is_bound_of, is_named, is_whole, plain, polarity, wrong_or_right
 
 __all__ = ["FLAGS", "MAX_CLASSES", "Evidence", "question"]
 
@@ -226,6 +226,8 @@ class Evidence:
     def _named(self, role: str) -> list[str]:
         claimed = self._claimed(role if role == "confidence" else "probabilities")
         named = [n for n in self.free if is_named(n, role) and n not in claimed and self.numeric(n)]
+        keys = {plain(n) for n in named}
+        named = [n for n in named if n in self.mapping.columns() or not is_bound_of(n, keys)]
         return named if role != "probability" else [*named, *self._with_outcomes(claimed.union(named))]
 
     def _with_outcomes(self, others: set[str]) -> list[str]:

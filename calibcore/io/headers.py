@@ -138,9 +138,13 @@ def _is_header(rows: Rows, at: int) -> bool:
     counted = [c.removesuffix(".0") for c in numbers] == [str(i) for i in range(len(numbers))]
     if len(numbers) == len(row):
         return counted and len(row) > 1 and all(c.isdigit() for c in numbers) and _below_differ(rows, at)
-    return counted or not any(
-        c and c in (r[i].strip() for r in rows[at + 1 :] if len(r) > i) for i, c in enumerate(row) if c not in numbers
-    )
+    return not any(_is_one_of(c, [r[i].strip() for r in rows[at + 1 :] if len(r) > i]) for i, c in enumerate(row) if c and c not in numbers)
+
+
+def _is_one_of(word: str, below: Sequence[str]) -> bool:
+    """Whether a word is one of the values under it: it comes again, or all differ in a number alone (id0 over id1, id2)."""
+    shapes = {re.sub(r"\d+", "#", c) for c in (word, *below)}
+    return word in below or (len(below) > 1 and len(shapes) == 1 and "#" in shapes.pop())
 
 
 def _over_numbers(rows: Rows, at: int) -> bool:

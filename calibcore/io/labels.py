@@ -12,8 +12,9 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.vocabulary import is_named, plain, shortened
 
-__all__ = ["amounts", "find_label", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
+__all__ = ["amounts", "find_label", "is_believable", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
 
+_FEW, _SAMPLE, _SIDE, _TELLING = 50, 20_000, 5, 2.5  # rows that tell nothing, rows looked at, rows a side, standard errors
 _AMOUNTS = frozenset(
     re.findall(r"\w+", "rain rainfall precip precipitation snow snowfall mm amount amounts loss losses wind gust sales demand")
 )
@@ -64,9 +65,9 @@ def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], 
         return twin
     others = [n for n in other_labels(evidence, *used) if fits(n)]
     by_prediction = _like_prediction(evidence, others)
-    if by_prediction:
+    if by_prediction and is_believable(evidence, by_prediction, used):
         return by_prediction
-    if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used}:
+    if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used} and is_believable(evidence, others[0], used):
         return others[0]
     if not others:
         raise _scores(evidence, used) or _ask_limit(evidence, used) or no_label(evidence)
@@ -88,6 +89,32 @@ def _like_prediction(evidence: Evidence, others: list[str]) -> str | None:
         n for n in others if len(classes) > 1 and {name_key(v) for v in evidence.values(n) or ()} == classes and not evidence.numeric(n)
     ]
     return alike[0] if len(alike) == 1 else None
+
+
+def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_name: bool = False) -> bool:
+    """Whether a column without a telling name can be the outcome: it repeats no prediction, and the probabilities have to do with it.
+
+    ``by_name`` says that columns are named after its texts, which is telling enough.
+    """
+    if evidence.table.n_rows < _FEW or evidence.mapping.label:
+        return True
+    if any(evidence.same(label, p) for p in evidence.predictions):
+        return False
+    if by_name:
+        return True
+    step = max(1, evidence.table.n_rows // _SAMPLE)
+    names, columns = evidence.column(label).names(), [u for u in used if evidence.numeric(u)]
+    code = names.code[::step]
+    for column in columns:
+        values = evidence.column(column).numeric().values[::step].astype(np.float64)
+        for i in np.unique(code[code >= 0]):
+            inside, outside = (values[side & ~np.isnan(values)] for side in (code == i, code != i))
+            if min(len(inside), len(outside)) < _SIDE:
+                continue
+            noise = np.sqrt(inside.var() / len(inside) + outside.var() / len(outside))
+            if abs(inside.mean() - outside.mean()) > _TELLING * noise:
+                return True
+    return not columns
 
 
 def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]) -> AmbiguousLayout:

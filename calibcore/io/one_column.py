@@ -27,7 +27,7 @@ from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, other_labels
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
-from calibcore.io.vocabulary import class_in_name, is_named, is_whole, plain, polarity, shortened
+from calibcore.io.vocabulary import bare, class_in_name, is_named, is_no_probability, is_whole, plain, polarity, shortened
 
 __all__ = ["positive_reading", "single_reading"]
 
@@ -69,7 +69,7 @@ def _by_other_names(e: Evidence) -> list[str]:
         return fractions or logits
     labels = named_labels(e)
     units = [n for n in e.free if n not in labels and e.unit(n)]
-    alone = len(units) == 1 and all(n in labels or not e.numeric(n) for n in e.rest(*units))
+    alone = len(units) == 1 and not is_no_probability(units[0]) and all(n in labels or not e.numeric(n) for n in e.rest(*units))
     if alone or not units:
         return units
     if e.mapping.columns_are == "models":
@@ -213,11 +213,12 @@ def _turned_round(e: Evidence, label: str, column: str, classes: tuple[str, str]
     if min(len(low), len(high)) < 5:
         return ()
     noise = np.sqrt(low.var() / len(low) + high.var() / len(high))
-    if low.mean() - high.mean() <= 5 * noise:
+    told = e.mapping.probabilities or e.mapping.positive or e.mapping.classes
+    other = not (sure or told or e.predicted or is_named(column, "probability", exact=True) or label in e.about(column))
+    if low.mean() - high.mean() <= (2 if other and bare(column) else 5) * noise:
         return ()
     text = f"Rows of class {classes[1]!r} have lower values in {column!r} (mean {high.mean():.3g}) than the others ({low.mean():.3g})"
-    told = e.mapping.probabilities or e.mapping.positive or e.mapping.classes
-    if not sure and not told and e.predicted is None and not is_named(column, "probability", exact=True) and label not in e.about(column):
+    if other:
         raise AmbiguousLayout([question("positive", f"{text}. Which class does it refer to?", classes)])
     return (f"{text}: check which class it refers to (--positive).",)
 

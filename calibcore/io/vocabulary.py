@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
 from calibcore.checks import name_key
 
-__all__ = ["bare", "class_in_name", "is_named", "is_whole", "plain", "polarity", "role_words", "shortened", "wrong_or_right"]
+__all__ = [
+    "bare",
+    "class_in_name",
+    "is_bound_of",
+    "is_named",
+    "is_no_probability",
+    "is_whole",
+    "plain",
+    "polarity",
+    "role_words",
+    "shortened",
+    "wrong_or_right",
+]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -38,7 +50,7 @@ _EXACT: dict[str, frozenset[str]] = {
     "correct": _words("correct is_correct hit tp acc accuracy grade prediction_correct"),
     "model": _words("model model_name model_id model_version version method experiment_name forecaster_username"),
     "weight": _words("weight weights sample_weight case_weight wt ead exposure"),
-    "group": _words("group fold split resample type_of_set dataset site hospital race sex gender category subgroup region"),
+    "group": _words("group fold split usage resample type_of_set dataset site hospital race sex gender category subgroup region"),
     "ignore": _words("inst# rowindex row config rawprediction threshold positive_class prediction_status warn timestamp"),
     "logit": _words("logit logits log_odds logodds margin decision_function raw_score decision"),
 }
@@ -46,8 +58,8 @@ _PATTERN: dict[str, str] = {
     "label": r".*_outcome|.*_won|.*_flag|rlz.*",
     "predicted": r"prediction\(.*\)|prediction_\(.*\)",
     "probability": r".*_(prob|proba|probs|probability)|(prob|proba|probability)_.*|.*predprobs.*|p\(.+\)|prob\d+|.*prob\d+",
-    "confidence": r".*_confidence",
-    "correct": r".*_correct",
+    "confidence": r"(?!1_|one_minus_|no_|not_).*_confidence",
+    "correct": r"(?!(?:.*_)?(?:not|no|non)_).*_correct",
     "id": r"id|.*_id|id_.*|ids|.*_ids|uid|guid|uuid|key|index|case|row|sample|sample_name|image|image_path|img|file|filename|file_name"
     r"|path|name|subject|patient|inst#|question_id|visit|.*_number",
     "time": r".*date.*|.*time.*|.*timestamp.*|ts|year|month|day",
@@ -58,6 +70,12 @@ _INDEX = r"|unnamed: \d+|__index_level_\d+__|\(column \d+\)"
 _PROBABILITY_WORDS = (
     r"^(?:predicted|pred|y|est)?_?(?:probability|proba|probs|prob|p|pr|score)_?(?:of|pred)?_"
     r"|_(?:predicted_)?(?:probability|proba|probs|prob|predprobs|score|risk)$|predprobs.*$"
+)
+_SPREAD = r"(?:std|sd|stdev|stderr|sem|var|variance|entropy|threshold|cutoff|brier|logloss)"  # said of a probability, and none
+_BOUND = r"(?:lo|low|lower|hi|high|upper|min|max|lb|ub|se|ci)(?:_?(?:bound|ci|limit|low|high|lower|upper|\d+%?))*"
+_NO_PROBABILITY = (
+    rf"(?:.*_)?{_SPREAD}|p_?val(?:ue)?|loss|auc|aucs|prior|base_rate|prevalence|noise|rank|quantile|percentile|uncertainty|similarity|distance"
+    r"|weight|iou"
 )
 _BEFORE_CLASS = r"(predicted_|pred_|y_|est_|cal_)?(probability|proba|probs|prob|p|pr|score|pred|scored_probabilities)(_of|_for)?(_class)?"
 _AFTER_CLASS = r"(predicted_|pred_)?(probability|proba|probs|prob|score|risk)"
@@ -88,11 +106,22 @@ def is_named(name: str, role: str, *, exact: bool = False) -> bool:
         return re.fullmatch(_INDEX, name.strip().lower()) is not None
     if key in _EXACT.get(role, ()):
         return True
-    if role == "probability" and key in _EXACT["confidence"]:  # max_prob
+    if role == "probability" and (key in _EXACT["confidence"] or re.fullmatch(rf".*_{_SPREAD}", key)):  # max_prob, prob_std
         return False
     if role == "id" and re.search(r"[a-z]I[dD]$", name.strip()):  # PassengerId
         return True
     return not exact and role in _PATTERN and re.fullmatch(_PATTERN[role], key) is not None
+
+
+def is_no_probability(name: str) -> bool:
+    """Whether a name says that a number between 0 and 1 is something else: ``p_value``, ``prob_std``, ``base_rate``."""
+    return re.fullmatch(_NO_PROBABILITY, plain(name)) is not None
+
+
+def is_bound_of(name: str, names: Collection[str]) -> bool:
+    """Whether a column is a limit or an error of one of ``names`` (as `plain` gives them): ``prob_lower`` beside ``prob``."""
+    found = re.fullmatch(rf"(.+?)_{_BOUND}", plain(name))
+    return found is not None and found[1] in names
 
 
 def role_words(role: str) -> tuple[str, ...]:

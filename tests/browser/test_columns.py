@@ -112,6 +112,9 @@ def test_a_question_is_answered_and_gives_the_numbers_of_the_shell(reader, comma
     data, answers, options = QUESTIONS[name]
     path = saved(tmp_path / "asked.csv", data)
     reader.upload(path)
+    if name == "missing values":  # a fault of the file, so the reader asks for the dialog
+        with reader.rerun():
+            sidebar(reader).get_by_role("button", name="Choose columns").click()
     reader.dialog.wait_for()
     for answer in answers:
         assert reader.dialog.get_by_test_id("stRadio").last.locator("input:checked").count() == 0

@@ -134,6 +134,7 @@ BROKEN = {
     "README.txt": (b"# Read me\n\nThis tells, in words, what it does.\nNothing else is here.\n", "plain text"),
     "model.csv": (b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01a\x94K\x01s.", "pickle"),
     "above.csv": (b"label,probability\n1,0.8\n0,1.2\n1,0.4\n", "Row 2"),
+    "gap.csv": (b"label,probability\n1,0.8\n0,NaN\n1,0.4\n", "row 2"),
     "fox.csv": (b"label,p_cat,p_dog,p_owl\ncat,0.8,0.1,0.1\nfox,0.3,0.6,0.1\nowl,0.1,0.1,0.8\n", "fox"),
 }
 

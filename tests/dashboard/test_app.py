@@ -158,6 +158,7 @@ def test_reset_brings_the_defaults_back():
         ("letter.txt", b"Dear all,\nthis is a letter.\n", "not a table"),
         ("model.pkl", b"\x80\x04]\x94.", "never loaded"),
         ("over.csv", b"y_true,y_prob\n1,1.2\n0,0.3\n", "1.2"),
+        ("nan.csv", b"y_true,y_prob\n1,nan\n0,0.3\n", "nan.csv"),
         ("alone.csv", b"y_true\n1\n0\n", "alone.csv"),
     ],
 )
@@ -221,9 +222,9 @@ def test_another_answer_gives_other_numbers():
 def test_missing_values_are_asked_about():
     percents = b"y_true,y_prob\n" + b"1,80\n0,\n" * 20 + b"0,30\n1,60\n" * 40
     app = start(files=[("gaps.csv", percents, CSV), ("good.csv", csv_file(), CSV)])
-    assert not app.error
     assert app.selectbox(key="model").options == ["good"]
     assert "20 of 120 rows have no value" in words(app)
+    next(b for b in app.button if b.label == "Choose columns").click().run()
     app.radio(key="question missing").set_value("drop").run()
     next(b for b in app.button if b.label == "Read the file").click().run()
     assert not app.exception
