@@ -20,7 +20,7 @@ TECHNICAL = re.compile(  # words of a programmer's fault; a dot before the first
 WAY_OUT = re.compile(
     r"\b(Close|Save|Name|Give|Answer|Add|Pack|Copy|Unpack|Leave|Mend|Say|say so|Choose|Check|Rename|Keep|Write|Divide|Remove|Make|Use|Put|Quote|Turn|"
     r"Repeat|Fill|Export|Separate|Tell|Read|Label|Map|Set|Call|Convert|Compare|Correct|Join|Judge|Take|Drop|Split|Replace|Delete|Try|Each|In Python|"
-    r"needs?|needed|must|at least|which is not read|--\w+)\b"
+    r"needs?|needed|must|[Tt]he columns are|at least|which is not read|--\w+)\b"
 )
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|\{[^}]*\}")
 LONGEST = 900
