@@ -92,7 +92,9 @@ def _models(table: Table, reading: Reading) -> Iterator[tuple[str | None, Flags]
     names = table.column(reading.model).names()
     if names.missing().any():
         row = int(np.argmax(names.missing())) + 1
-        raise InputError(f"Row {row} of column {reading.model!r} names no model.", row=row, column=reading.model)
+        raise InputError(
+            f"Row {row} of column {reading.model!r} names no model. Mend it, or leave the row out.", row=row, column=reading.model
+        )
     for index, model in enumerate(names.distinct):
         mine = names.code == index
         if mine.any():

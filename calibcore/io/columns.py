@@ -345,7 +345,8 @@ def _numeric(array: Any, kind: Kind) -> Numeric:
     values = array.cast(target, safe=False).to_numpy(zero_copy_only=False)
     if values.dtype.kind != "f":  # an all-null column comes back as objects
         values = values.astype(np.float64)
-    return Numeric(values)
+    absent = np.isnan(values)
+    return Numeric(np.where(absent, values.dtype.type(np.nan), values) if absent.any() else values)  # a signalling NaN would warn
 
 
 def _shown(value: Any) -> str:

@@ -197,7 +197,9 @@ def _unpacked(data: bytes, name: str, limit: int) -> bytes:
                     "limit. Save it as Parquet, with only the columns needed."
                 )
             if implausible(size, len(data)):
-                raise InputError(f"{name} unpacks to more than {MAX_RATIO} times its size, as no table of predictions does. Add it unpacked.")
+                raise InputError(
+                    f"{name} unpacks to more than {MAX_RATIO} times its size, as no table of predictions does. Add it unpacked."
+                )
             parts.append(part)
             rest = machine.unconsumed_tail
             if machine.eof and machine.unused_data.startswith(b"\x1f\x8b"):

@@ -134,6 +134,8 @@ class Evidence:
         keys = {plain(n) for n in self.names}
         others = {p.format(k) for k in keys for p in _OF_ANOTHER} & keys
         named = [n for n in self.names if (is_named(n, "predicted") or plain(n) in others) and n not in self._claimed("predicted")]
+        if len(named) > 1 and not any(is_named(n, "label", exact=True) for n in self.names):
+            named = [n for n in named if plain(n) != "response"] or named  # beside a prediction it is what was to be predicted
         return tuple(n for n in named if self.class_like(n) and not is_named(n, "index"))
 
     def _claimed(self, role: str) -> set[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from calibcore.checks import listing, name_key, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.class_layouts import orders
@@ -159,7 +161,8 @@ def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, *, sure
     if not told and _outcomes(one, other, key):
         return None, None
     e = Evidence(labels, replace(other.mapping, label=known.get(told, told))) if told else other.evidence
-    label = label_of(e, key, sure=sure)
+    label = _predicted_by_name(one, other, key) if not (told or sure) else None
+    label = label or label_of(e, key, sure=sure)
     own = None if told or sure else own_label(one)
     if own and agree(one, own, other, label):
         return own, None
@@ -168,6 +171,14 @@ def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, *, sure
         theirs = _apart(label, labels) if label in one.table.columns else label
         raise AmbiguousLayout([question("label", text, [theirs, own])])
     return None, label
+
+
+def _predicted_by_name(one: Half, other: Half, key: set[str]) -> str | None:
+    """The column of classes that has the name of the only fractions, as in a submission and its solution."""
+    e, units = other.evidence, [n for n in one.evidence.free if n not in key and one.evidence.unit(n)]
+    if len(units) != 1 or named_labels(e):
+        return None
+    return next((n for n in units if n in e.free and e.class_like(n) and len(e.values(n) or ()) == 2), None)
 
 
 def _label_names(labels: Table) -> dict[str, str]:
@@ -215,7 +226,10 @@ def _unmarked(column: Column) -> Column:
     if column.kind != "text" or not column.all_begin(_MARK):
         return column
     names = column.names()
-    return texts(column.name, [d.removeprefix(_MARK) for d in names.distinct], names.code)
+    several = any(_MARK in d[1:] for d in names.distinct)
+    words = [d.removeprefix(_MARK) if several else (d.removeprefix(_MARK).split() or [""])[0] for d in names.distinct]  # a text follows
+    at = {w: i for i, w in enumerate(dict.fromkeys(words))}
+    return texts(column.name, list(at), np.array([*(at[w] for w in words), -1], dtype=np.intp)[names.code])
 
 
 # --- what the two together say about the probabilities ------------------------------------------------------------------

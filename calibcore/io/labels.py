@@ -105,6 +105,7 @@ def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_nam
     step = max(1, evidence.table.n_rows // _SAMPLE)
     names, columns = evidence.column(label).names(), [u for u in used if evidence.numeric(u)]
     code = names.code[::step]
+    limit = _TELLING + 0.25 * np.log2(max(1, len(columns) * len(names.distinct) / 2))  # the more pairs, the larger by luck
     for column in columns:
         values = evidence.column(column).numeric().values[::step].astype(np.float64)
         for i in np.unique(code[code >= 0]):
@@ -112,7 +113,7 @@ def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_nam
             if min(len(inside), len(outside)) < _SIDE:
                 continue
             noise = np.sqrt(inside.var() / len(inside) + outside.var() / len(outside))
-            if abs(inside.mean() - outside.mean()) > _TELLING * noise:
+            if abs(inside.mean() - outside.mean()) > limit * noise:
                 return True
     return not columns
 

@@ -15,6 +15,8 @@ from calibcore.io.reading import Reading
 
 __all__ = ["check_columns", "unused"]
 
+_SAMPLE, _TOO_MANY = 1_000_000, 10  # cells looked at, wrong rows that cannot all be luck
+
 
 def check_columns(e: Evidence) -> None:
     """InputError for a named column that does not exist, and for what belongs to files that are not read yet."""
@@ -36,7 +38,7 @@ def unused(e: Evidence, reading: Reading) -> tuple[str, ...]:
     _classes(e.mapping, reading)
     _positive(e.mapping, reading)
     _columns_are(e.mapping, reading)
-    return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading))
+    return (*_nothing_dropped(e, reading), *_one_model(e.mapping, reading), *_repeated(e, reading), *_never_wrong(e, reading))
 
 
 def _columns(e: Evidence, reading: Reading) -> None:
@@ -134,3 +136,25 @@ def _repeated(e: Evidence, reading: Reading) -> Iterator[str]:
         twin = next((u for u in used if values is not None and np.array_equal(values, e.column(u).numeric().values, equal_nan=True)), None)
         if twin:
             yield f"Column {name!r} repeats {twin!r} in every row and was not read as another model."
+
+
+def _never_wrong(e: Evidence, reading: Reading) -> Iterator[str]:
+    """A label that is the likeliest class in every row although many rows should be wrong: perhaps it is a prediction."""
+    unit = reading.units[0]
+    if e.mapping.label or reading.outcome or reading.form == "confidence" or reading.scale != "fraction" or not unit.label:
+        return
+    step = max(1, e.table.n_rows * len(unit.columns) // _SAMPLE)
+    names = e.column(unit.label).names()
+    values = np.column_stack([e.column(c).numeric().values[::step].astype(np.float64) for c in unit.columns])
+    if reading.form == "positive":
+        values = np.column_stack([1 - values, values])
+    known = {name_key(c): i for i, c in enumerate(reading.classes)}
+    truth = np.array([*(known.get(name_key(d), -1) for d in names.distinct), -1], dtype=np.intp)[names.code[::step]]
+    best = np.nan_to_num(values).max(axis=1)
+    given = (truth >= 0) & ~np.isnan(values).any(axis=1)
+    wrong = float((1 - best[given]).sum())
+    if wrong > _TOO_MANY and bool((values[given, truth[given]] == best[given]).all()):
+        yield (
+            f"Column {unit.label!r} is the likeliest class in each of {int(given.sum()):,} rows, though their probabilities expect "
+            f"{wrong:.0f} to be wrong: check that it is the true class and not the model's prediction."
+        )

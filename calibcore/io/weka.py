@@ -114,5 +114,7 @@ def _unmarked(table: Table, name: str) -> NDArray[np.floating[Any]]:
     array = pc.utf8_ltrim(pc.utf8_trim_whitespace(column.array), characters="*")
     found = Column(name, "text", lambda: array).numeric()
     if found.bad_row is not None:
-        raise InputError(f"Row {found.bad_row} of Weka's distribution is {found.bad_text[:40]!r}, not a number. Mend it.", row=found.bad_row)
+        raise InputError(
+            f"Row {found.bad_row} of Weka's distribution is {found.bad_text[:40]!r}, not a number. Mend it.", row=found.bad_row
+        )
     return found.values

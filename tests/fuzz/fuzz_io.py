@@ -17,9 +17,9 @@ sys.path[:0] = [str(TESTS), str(TESTS.parent)]
 with atheris.instrument_imports(include=["calibcore.io"], enable_loader_override=False):
     from calibcore.io import workbooks
 
-import fuzzing  # after calibcore.io, which would else be imported as it is
+import fuzzing  # noqa: E402  # after calibcore.io, which would else be imported as it is
 
-from calibcore.errors import InputError
+from calibcore.errors import InputError  # noqa: E402
 
 MOST = 1 << 16  # bytes of an example file that is worth mutating
 
