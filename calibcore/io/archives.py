@@ -120,8 +120,8 @@ def open_archive(data: bytes) -> Archive:
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, KeyError):
         raise InputError(_damaged(data)) from None
     names = [m.filename for m in members]
-    kind = _kind(names, data)
-    if kind == "zip" and (sentence := _other_kind(names, data)):
+    kind = _kind(names, file)
+    if kind == "zip" and (sentence := _other_kind(names, file)):
         raise InputError(sentence)
     if not members:
         raise InputError("The archive holds no files. Pack it again with the predictions.")
@@ -140,19 +140,28 @@ def _damaged(data: bytes) -> str:
     return "This zip archive is damaged or incomplete. Copy or pack it again, or add its files unpacked."
 
 
-def _kind(names: list[str], data: bytes) -> Kind:
-    sheet = b"application/vnd.oasis.opendocument.spreadsheet" in data[:300]
+def _mimetype(file: zipfile.ZipFile) -> bytes:
+    """What an OpenDocument file says it is: its first member, packed or not."""
+    try:
+        with file.open("mimetype") as member:
+            return member.read(100)
+    except (KeyError, OSError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error):
+        return b""
+
+
+def _kind(names: list[str], file: zipfile.ZipFile) -> Kind:
+    sheet = _mimetype(file).startswith(b"application/vnd.oasis.opendocument.spreadsheet")
     if any(n.startswith("xl/") for n in names) or (sheet and "content.xml" in names):
         return "workbook"
     return "npz" if names and all(n.endswith(".npy") for n in names) else "zip"
 
 
-def _other_kind(names: list[str], data: bytes) -> str | None:
+def _other_kind(names: list[str], file: zipfile.ZipFile) -> str | None:
     """The sentence for files of another kind that are packed as zip archives."""
     office = next((sentence for part, sentence in _OFFICE if any(n.startswith(part) for n in names)), None)
     if office:
         return office
-    if b"application/vnd.oasis.opendocument" in data[:200]:
+    if _mimetype(file).startswith(b"application/vnd.oasis.opendocument"):
         return f"This is an OpenDocument text or drawing. {_SAVE}."
     return _TORCH if any(n.endswith("data.pkl") for n in names) else None
 
