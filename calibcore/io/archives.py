@@ -145,7 +145,7 @@ def _mimetype(file: zipfile.ZipFile) -> bytes:
     try:
         with file.open("mimetype") as member:
             return member.read(100)
-    except (KeyError, OSError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error):
+    except (KeyError, OSError, ValueError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error):
         return b""
 
 

@@ -32,7 +32,7 @@ _EXACT: dict[str, frozenset[str]] = {
     "label": _words(
         "y_true true_label label_true truelabel actual actual_label actual_class ground_truth groundtruth gold gold_label truth true_class"
         " obs observed target targets label labels y outcome label_value correct_answer answer from resolution ftr class y_test"
-        " class_label true true_value correct_label expected y_actual real_class"
+        " class_label true true_value correct_label y_actual real_class"
     ),
     "predicted": _words(
         "y_pred y_hat yhat pred pred_label label_pred predicted predicted_label predictedlabel predicted_class prediction predictions"
