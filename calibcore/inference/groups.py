@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,13 @@ import numpy as np
 from calibcore.checks import listing, needs, view_name
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
+from calibcore.inference.family import Member, judged_together, outcome_text, smallest_holm
 from calibcore.inference.intervals import Estimate
-from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_level, holm
+from calibcore.inference.multiplicity import bonferroni_level
 from calibcore.inference.slices import (
     MINIMUM,
-    Judgement,
     checked_minimum,
     enough,
-    judge,
     levels_of,
     number,
     usual_partition,
@@ -27,7 +26,6 @@ from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level
-from calibcore.summation import total
 
 __all__ = ["MAX_GROUPS", "Group", "Groups", "by_group", "each_group"]
 
@@ -124,26 +122,13 @@ class Groups:
     @property
     def p_value(self) -> float | None:
         """Of "no group is miscalibrated": the smallest Holm-adjusted p-value; None if no group was judged."""
-        return min((g.p_holm for g in self.judged if g.p_holm is not None), default=None)
+        return smallest_holm(self.groups)
 
     @property
     def text(self) -> str:
-        """What was looked at and what was found, in a few sentences."""
-        looked = f"{len(self.groups)} {'group' if len(self.groups) == 1 else 'groups'} looked at"
-        few = len(self.groups) - len(self.judged)
-        if few:
-            looked += f", {few} of them with fewer than {self.minimum:,} rows and not judged"
-        if self.p_value is None:
-            return f"{looked}."
-        adjusted = "; intervals are Bonferroni-adjusted" if len(self.judged) > 1 else ""
-        return f"{looked}{adjusted}. {self._found()}"
-
-    def _found(self) -> str:
-        shown = sorted((g for g in self.judged if g.p_holm is not None and g.p_holm <= 0.05), key=lambda g: (g.p_holm, g.name))
-        if shown:
-            names = listing([repr(g.name) for g in shown], 5)
-            return f"Outcomes do not fit the probabilities in {names} (smallest Holm-adjusted p = {self.p_value:.2g})."
-        return f"No group shows miscalibration (smallest Holm-adjusted p = {self.p_value:.2g}), which does not show that there is none."
+        """What was looked at and what was found, in a few sentences; the clearest group comes first."""
+        clearest = sorted(self.groups, key=lambda g: (np.inf if g.p_holm is None else g.p_holm, g.name))
+        return outcome_text(clearest, self.minimum, one="group", where="in")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -230,12 +215,8 @@ Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = 0.002).
     view = view_name(view)
     minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition, "by_group")
     parts = _parts(predictions, column)
-    judged = [enough(part.profile(view), minimum) for _, part in parts]
-    each = bonferroni_level(level, max(1, sum(judged)))
-    found = [judge(part, view, bins, level=each, seed=seed) if good else None for (_, part), good in zip(parts, judged, strict=True)]
-    p_values = [None if f is None else f.p_value for f in found]
-    adjusted = zip(holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
-    groups = [_group(name, part.profile(view), bins, f, p) for (name, part), f, p in zip(parts, found, adjusted, strict=True)]
+    found = judged_together([part for _, part in parts], view, bins, level=level, minimum=minimum, seed=seed)
+    groups = [_group(name, part.profile(view), member) for (name, part), member in zip(parts, found, strict=True)]
     return Groups(column, view, level, minimum, tuple(groups))
 
 
@@ -292,12 +273,12 @@ def _parts(predictions: Predictions, column: str) -> list[tuple[str, Predictions
     return [(name, predictions.take(np.flatnonzero(code == i))) for i, name in enumerate(names)]
 
 
-def _group(name: str, profile: Profile, bins: Partition, found: Judgement | None, adjusted: tuple[float, float]) -> Group:
-    gap = Estimate(total(profile.cell_sums("residual")) / profile.weight_sum) if found is None else found.gap
-    listed = Group(
-        name, profile.n, profile.n_effective, found is not None, profile.accuracy, profile.mean_confidence, gap, profile.bin(bins).ece
-    )
-    if found is None:
-        return listed
-    judgement = {k: getattr(found, k) for k in ("chance", "p_value", "shown_in", "visible_gap")}
-    return replace(listed, **judgement, p_holm=adjusted[0], p_list=adjusted[1])
+def _group(name: str, profile: Profile, found: Member) -> Group:
+    shown_in = None if found.judgement is None else found.judgement.shown_in
+    sizes: dict[str, Any] = {
+        "n": profile.n,
+        "n_effective": profile.n_effective,
+        "accuracy": profile.accuracy,
+        "mean_confidence": profile.mean_confidence,
+    }
+    return Group(name, **sizes, **found.fields(), shown_in=shown_in)

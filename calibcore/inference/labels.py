@@ -11,14 +11,14 @@ import numpy as np
 from calibcore.checks import checked_flags, checked_probabilities, listing, name_text, needs_all
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
+from calibcore.inference.family import judged_together, outcome_text, smallest_holm
 from calibcore.inference.intervals import Estimate
-from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_level, holm
-from calibcore.inference.slices import MINIMUM, checked_minimum, enough, judge, number, usual_partition
+from calibcore.inference.multiplicity import bonferroni_level
+from calibcore.inference.slices import MINIMUM, checked_minimum, number, usual_partition
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level
-from calibcore.summation import total
 
 __all__ = ["Label", "MultiLabel", "multilabel", "multilabel_from_arrays"]
 
@@ -123,25 +123,12 @@ class MultiLabel:
     @property
     def p_value(self) -> float | None:
         """Of "no label is miscalibrated": the smallest Holm-adjusted p-value; None if no label was judged."""
-        return min((x.p_holm for x in self.judged if x.p_holm is not None), default=None)
+        return smallest_holm(self.labels)
 
     @property
     def text(self) -> str:
         """What was looked at and what was found, in a few sentences."""
-        looked = f"{len(self.labels)} {'label' if len(self.labels) == 1 else 'labels'} looked at"
-        few = len(self.labels) - len(self.judged)
-        if few:
-            looked += f", {few} of them with fewer than {self.minimum:,} rows and not judged"
-        if self.p_value is None:
-            return f"{looked}."
-        looked += "; intervals are Bonferroni-adjusted" if len(self.judged) > 1 else ""
-        shown = [repr(x.name) for x in self.judged if x.p_holm is not None and x.p_holm <= 0.05]
-        if shown:
-            return (
-                f"{looked}. Outcomes do not fit the probabilities of {listing(shown, 5)} (smallest Holm-adjusted p = {self.p_value:.2g})."
-            )
-        found = "No label shows miscalibration"
-        return f"{looked}. {found} (smallest Holm-adjusted p = {self.p_value:.2g}), which does not show that there is none."
+        return outcome_text(self.labels, self.minimum, one="label", where="of")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -211,19 +198,8 @@ def multilabel(
     needs_all(models, Predictions, "multilabel")
     _check(models)
     minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition, "multilabel")
-    judged = [enough(m.profile("positive"), minimum) for m in models]
-    each = bonferroni_level(level, max(1, sum(judged)))
-    found = [judge(m, "positive", bins, level=each, seed=seed) if good else None for m, good in zip(models, judged, strict=True)]
-    p_values = [None if f is None else f.p_value for f in found]
-    any_, which = holm(p_values).tolist(), benjamini_hochberg(p_values).tolist()
-    labels = []
-    for model, f, p_holm, p_list in zip(models, found, any_, which, strict=True):
-        profile = model.profile("positive")
-        ece = profile.bin(bins).ece
-        if f is None:
-            labels.append(Label(model.name, profile, False, Estimate(total(profile.cell_sums("residual")) / profile.weight_sum), ece))
-            continue
-        labels.append(Label(model.name, profile, True, f.gap, ece, f.chance, f.p_value, p_holm, p_list, f.visible_gap))
+    found = judged_together(models, "positive", bins, level=level, minimum=minimum, seed=seed)
+    labels = [Label(m.name, m.profile("positive"), **f.fields()) for m, f in zip(models, found, strict=True)]
     return MultiLabel(level, minimum, tuple(labels))
 
 
