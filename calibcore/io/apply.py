@@ -157,12 +157,12 @@ def _numbers(table: Table, column: str) -> Numbers:
 def _coded(table: Table, column: str, reading: Reading, *, strict: bool) -> tuple[NDArray[np.intp], Flags, Flags]:
     """Class index of each row (−1 where there is none), which rows have no label, and which are to be dropped."""
     names = table.column(column).names()
-    known = {name_key(c): i for i, c in enumerate(reading.classes)}
+    known = {name_key(c) for c in reading.classes}
     keep = frozenset(d for d in names.distinct if d.casefold() in MISSING_LABELS and name_key(d) in known and _is_class(d, reading))
     missing = names.missing(keep)
     unwanted = {name_key(d) for d in reading.dropped_labels}
     out = _of(names, [name_key(d) in unwanted for d in names.distinct])
-    code = np.array([*(known.get(name_key(d), -1) for d in names.distinct), -1], dtype=np.intp)[names.code]
+    code = names.among(reading.classes)
     strange = (code < 0) & ~missing & ~out
     if strict and strange.any():
         row = int(np.argmax(strange))

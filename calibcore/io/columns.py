@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -35,6 +35,11 @@ class Names:
         """Rows without a name; words such as NA count as missing unless ``keep`` holds them."""
         absent = np.array([*(d.casefold() in MISSING_LABELS and d not in keep for d in self.distinct), True])
         return absent[self.code]
+
+    def among(self, names: Iterable[str], *, unknown: int = -1) -> NDArray[np.intp]:
+        """Place in ``names`` of what each row holds; −1 for an absent cell, ``unknown`` for a name that is not there."""
+        place = {name_key(n): i for i, n in enumerate(names)}
+        return np.array([*(place.get(name_key(d), unknown) for d in self.distinct), -1], dtype=np.intp)[self.code]
 
     def present(self, keep: frozenset[str] = frozenset()) -> tuple[str, ...]:
         """The names that occur, without words for missing, merged where they are equal numbers."""

@@ -110,9 +110,7 @@ class Evidence:
     def same(self, a: str, b: str) -> bool:
         """Whether two columns hold the same names in every row."""
         left, right = self.column(a).names(), self.column(b).names()
-        keys = {name_key(d): i for i, d in enumerate(left.distinct)}
-        to = np.array([*(keys.get(name_key(d), -2) for d in right.distinct), -1], dtype=np.intp)
-        return bool(np.array_equal(left.code, to[right.code]))
+        return bool(np.array_equal(left.code, right.among(left.distinct, unknown=-2)))
 
     def different(self, names: Iterable[str]) -> list[str]:
         """Without columns that repeat an earlier one in every row."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibcore.checks import listing, name_key
+from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.class_columns import ClassSet, is_one_hot
 from calibcore.io.columns import Column, Table
@@ -187,8 +187,7 @@ def agree(file: Half, own: str, labels: Half, label: str) -> bool:
     except InputError:
         return False
     theirs, ours = labels.table.column(label).names(), file.table.column(own).names()
-    known = {name_key(d): i for i, d in enumerate(ours.distinct)}
-    code = np.array([*(known.get(name_key(d), -2) for d in theirs.distinct), -1], dtype=np.intp)[theirs.code]
+    code = theirs.among(ours.distinct, unknown=-2)
     return not ((rows >= 0) & (ours.code >= 0) & (code[rows] != -1) & (code[rows] != ours.code)).any()
 
 

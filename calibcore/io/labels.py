@@ -121,11 +121,10 @@ def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_nam
 def _goes_with(evidence: Evidence, label: str, predicted: str) -> bool:
     """Whether a column agrees with the predicted class more often than luck would have it."""
     one, two = evidence.column(label).names(), evidence.column(predicted).names()
-    keys = {name_key(d): i for i, d in enumerate(one.distinct)}
-    a, b = one.code, np.array([*(keys.get(name_key(d), -1) for d in two.distinct), -1], dtype=np.intp)[two.code]
+    a, b = one.code, two.among(one.distinct)
     known = (a >= 0) & (b >= 0)
     n = max(1, int(np.count_nonzero(known)))
-    shares = [np.bincount(side[known], minlength=len(keys)) / n for side in (a, b)]
+    shares = [np.bincount(side[known], minlength=len(one.distinct)) / n for side in (a, b)]
     by_luck = float(shares[0] @ shares[1])
     agreed = np.count_nonzero(known & (a == b)) / n
     return bool(agreed > by_luck + 2 * _TELLING * np.sqrt(by_luck * (1 - by_luck) / n))

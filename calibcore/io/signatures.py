@@ -153,8 +153,7 @@ def orange(e: Evidence) -> Reshaped | None:
 def _is_largest(e: Evidence, model: str, classes: list[str]) -> bool:
     """Whether the model's own column names its most probable class in nearly every row, as no true class would."""
     matrix = np.column_stack([e.column(f"{model} ({c})").numeric().values for c in classes])
-    names, rank = e.column(model).names(), {name_key(c): i for i, c in enumerate(classes)}
-    code = np.array([*(rank.get(name_key(d), -1) for d in names.distinct), -1])[names.code]
+    code = e.column(model).names().among(classes)
     known = (code >= 0) & ~np.isnan(matrix).any(axis=1)
     return bool(known.any()) and float((matrix[known, code[known]] >= matrix[known].max(axis=1)).mean()) > 0.99
 

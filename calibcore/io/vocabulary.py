@@ -18,7 +18,6 @@ __all__ = [
     "is_whole",
     "plain",
     "polarity",
-    "role_words",
     "shortened",
     "wrong_or_right",
 ]
@@ -122,11 +121,6 @@ def is_bound_of(name: str, names: Collection[str]) -> bool:
     """Whether a column is a limit or an error of one of ``names`` (as `plain` gives them): ``prob_lower`` beside ``prob``."""
     found = re.fullmatch(rf"(.+?)_{_BOUND}", plain(name))
     return found is not None and found[1] in names
-
-
-def role_words(role: str) -> tuple[str, ...]:
-    """Some usual names of a role, for messages."""
-    return {"label": ("label", "y_true", "target"), "probability": ("probability", "y_prob", "score")}.get(role, (role,))
 
 
 def bare(name: str) -> str:
