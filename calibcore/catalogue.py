@@ -10,7 +10,7 @@ from calibcore.advice.recalibration import remedies
 from calibcore.advice.refining import refinement
 from calibcore.errors import InputError
 from calibcore.inference.bands import confidence_band, consistency_band, honest_band
-from calibcore.inference.classical import classical, hosmer_lemeshow
+from calibcore.inference.classical import Classical, classical, hosmer_lemeshow
 from calibcore.inference.groups import by_group
 from calibcore.inference.periods import by_period
 from calibcore.inference.t_cal import t_cal
@@ -24,7 +24,7 @@ from calibcore.measures.murphy import murphy
 from calibcore.measures.reconcile import reconcile_predictions
 from calibcore.measures.skill import SkillScores, model_skill, skill
 from calibcore.measures.smooth import smooth_error
-from calibcore.measures.squared_error import squared_error
+from calibcore.measures.squared_error import SquaredError, squared_error
 from calibcore.partition import Partition, SharedTies
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -32,6 +32,7 @@ from calibcore.settings import Settings
 
 __all__ = ["Subject", "plain", "requested", "shown"]
 
+_WITH_INTERVALS = (Classical, SquaredError, ThresholdPanel)
 _BANDWIDTH = 0.1  # of the kernel density on request
 
 
@@ -75,11 +76,10 @@ def requested(subject: Subject) -> dict[str, Any]:
 
 def plain(result: Any, level: float) -> Any:
     """A result as plain data; what has intervals gives them at this level."""
+    if isinstance(result, _WITH_INTERVALS):
+        return result.to_dict(level)
     if hasattr(result, "to_dict"):
-        takes_level = "level" in result.to_dict.__code__.co_varnames[: result.to_dict.__code__.co_argcount]
-        return result.to_dict(level) if takes_level else result.to_dict()
-    if hasattr(result, "_asdict"):
-        return result._asdict()
+        return result.to_dict()
     if isinstance(result, Mapping):
         return {k: plain(v, level) for k, v in result.items()}
     return [plain(v, level) for v in result] if isinstance(result, list) else result

@@ -256,6 +256,13 @@ class Profile:
         fields = cells if self.weighted else _unweighted(cells)
         return replace(self, **fields, **beside, totals=Totals(int(cells["count"].sum())), _memo={})
 
+    def cluster_pairs(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Σ w·w' over the ordered pairs of different rows of one cluster, between cell positions; zeros without clusters."""
+        bins = len(positions) - 1
+        if self.clusters is None:
+            return np.zeros(bins)
+        return self.clusters.pairs_in(np.repeat(np.arange(bins), np.diff(positions)), bins)
+
     def bin(self, partition: Partition | SharedTies) -> BinnedStatistics:
         """Statistics of each bin of a partition; costs O(bins · log cells)."""
         needs(partition, (Partition, SharedTies), "Profile.bin")
@@ -265,8 +272,7 @@ class Profile:
             self.cumulative(q).between(positions) for q in ("count", "weight", "confidence", "positive", "weight_squared")
         )
         if self.clusters is not None and not shared:
-            part = np.repeat(np.arange(len(squared)), np.diff(positions))
-            squared = squared + self.dependence * self.clusters.pairs_in(part, len(squared))
+            squared = squared + self.dependence * self.cluster_pairs(positions)
         members = None if shared else Cells(self.value, self.count, positions, self._spread)
         return bin_sums(partition, count, weight, confidence, positive, squared, members=members)
 

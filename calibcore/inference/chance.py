@@ -15,7 +15,7 @@ from calibcore.partition import Partition, SharedTies
 from calibcore.profile import Profile
 from calibcore.redraw import Redraw, group_starts, redraw_groups
 
-__all__ = ["DRAWS", "SWEEP_DRAWS", "ChanceRange", "ChanceSweep", "chance_range", "chance_sweep", "noise_floor"]
+__all__ = ["DRAWS", "SWEEP_DRAWS", "ChanceRange", "ChanceSweep", "chance_range", "chance_sweep"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

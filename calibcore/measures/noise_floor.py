@@ -11,6 +11,7 @@ from scipy import special
 from calibcore.checks import needs
 from calibcore.clusters import Clusters
 from calibcore.partition import Partition, SharedTies
+from calibcore.poisson_binomial import pmf
 from calibcore.profile import Profile
 
 __all__ = ["bin_variance", "noise_floor"]
@@ -79,10 +80,10 @@ def bin_variance(profile: Profile, partition: Partition | SharedTies) -> FloatAr
     positions = partition.cut(profile.value)
     if isinstance(partition, SharedTies):
         return _shared_variance(profile, np.asarray(positions, dtype=np.float64))
-    variance, bins = np.maximum(profile.cumulative("variance").between(positions), 0.0), len(positions) - 1
+    variance = np.maximum(profile.cumulative("variance").between(positions), 0.0)
     if profile.clusters is None:
         return variance
-    pairs = profile.clusters.pairs_in(np.repeat(np.arange(bins), np.diff(positions)), bins)
+    pairs = profile.cluster_pairs(positions)
     return variance * _design_effect(profile.dependence * pairs, profile.cumulative("weight_squared").between(positions))
 
 
@@ -152,9 +153,4 @@ def _poisson_binomial_deviation(rows: FloatArray, sizes: NDArray[np.intp]) -> Fl
     most = int(sizes.max())
     p = np.zeros((len(sizes), most))  # a row that is not there has p = 0
     p[np.arange(most) < sizes[:, None]] = rows
-    chance = np.zeros((len(sizes), most + 1))
-    chance[:, 0] = 1.0
-    for q in p.T:
-        chance[:, 1:] += (chance[:, :-1] - chance[:, 1:]) * q[:, None]
-        chance[:, 0] *= 1 - q
-    return np.asarray(np.sum(chance * np.abs(np.arange(most + 1) - p.sum(axis=1, keepdims=True)), axis=1))
+    return np.asarray(np.sum(pmf(p) * np.abs(np.arange(most + 1) - p.sum(axis=1, keepdims=True)), axis=1))

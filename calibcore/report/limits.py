@@ -171,7 +171,7 @@ def _ece(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
 
 
 def _debiased(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
-    error = squared_error(profile, a.settings.partition(profile))
+    error = a.measures["squared_error_debiased"]
     if error is None:
         raise InputError("Bins that share ties have no debiased error; leave out --ties share or --on debiased.")
     low, high = (math.sqrt(end) for end in error.interval(a.settings.level))

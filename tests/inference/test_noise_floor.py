@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcore as cc
-from calibcore.inference.chance import chance_range, noise_floor
-from calibcore.measures.noise_floor import bin_variance
+from calibcore.inference.chance import chance_range
+from calibcore.measures.noise_floor import bin_variance, noise_floor
 from calibcore.predictions import Predictions
 
 ROOT = math.sqrt(2 / math.pi)

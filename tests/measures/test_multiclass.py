@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcore as cc
-from calibcore.inference.chance import noise_floor
 from calibcore.measures import multiclass as module
 from calibcore.measures.calibration_error import make_partition
 from calibcore.measures.multiclass import (
@@ -21,6 +20,7 @@ from calibcore.measures.multiclass import (
     top_label_calibration_error,
     top_label_error,
 )
+from calibcore.measures.noise_floor import noise_floor
 from calibcore.predictions import Predictions
 
 # six rows, three classes, in tenths
