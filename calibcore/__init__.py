@@ -1,5 +1,8 @@
 """Calibration statistics with honest uncertainty: is a model that says 90 % right nine times out of ten."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from calibcore.advice.calibrator_file import Calibrator, prior_shift
 from calibcore.advice.recalibration import Remedies, remedies
 from calibcore.advice.refining import refinement
@@ -15,7 +18,6 @@ from calibcore.inference.multiplicity import benjamini_hochberg, holm
 from calibcore.inference.periods import by_period
 from calibcore.inference.significance import detect
 from calibcore.inference.t_cal import t_cal
-from calibcore.io import Layout, Mapping, inspect, read
 from calibcore.measures.calibration_error import (
     ClasswiseError,
     bin_statistics,
@@ -47,6 +49,19 @@ from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.version import __version__
+
+if TYPE_CHECKING:
+    from calibcore.io import Layout, Mapping, inspect, read
+
+_READERS = ("Layout", "Mapping", "inspect", "read")  # loaded when first used: the statistics need no files
+
+
+def __getattr__(name: str) -> Any:
+    if name not in (*_READERS, "io"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    readers = import_module("calibcore.io")
+    return readers if name == "io" else getattr(readers, name)
+
 
 __all__ = [
     "AmbiguousLayout",

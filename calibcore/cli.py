@@ -331,9 +331,8 @@ class _Run:
         try:
             yield
         except AmbiguousLayout as asked:
-            self.questions += [(where, q) for q in asked.questions if q.id != "missing"]
-            # missing values are a fault of the file, which the page can ask about and an option forgive
-            self.errors += [f"{Path(where).name}: {q.text}" for q in asked.questions if q.id == "missing"]
+            self.questions += [(where, q) for q in asked.questions if not q.forgives]
+            self.errors += [f"{Path(where).name}: {q.text}" for q in asked.questions if q.forgives]
         except InputError as error:
             self.errors.append(str(error) if Path(where).name in str(error) else f"{Path(where).name}: {error}")
 

@@ -68,6 +68,11 @@ class Question:
     options: tuple[str, ...]
     flag: str
 
+    @property
+    def forgives(self) -> bool:
+        """Whether it is about a fault of the file, which an answer forgives, and not about what the file means."""
+        return self.id == "missing"
+
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, as ``--format json`` prints it."""
         return {"id": self.id, "text": self.text, "options": list(self.options), "flag": self.flag}

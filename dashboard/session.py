@@ -229,7 +229,7 @@ def _file(name: str, key: str, data: Content, answers: dict[str, Any]) -> File:
         found = tuple(read_bytes(content, name, mapping))
         return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
-        if all(q.id == "missing" for q in ambiguous.questions):  # a fault of the file, which an answer may forgive
+        if all(q.forgives for q in ambiguous.questions):
             said = " ".join(q.text for q in ambiguous.questions)
             return File(name, key, error=f"{name}: {said}", answers=json.dumps(answers), readable=True)
         return File(name, key, questions=ambiguous.questions)
