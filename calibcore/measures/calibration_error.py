@@ -24,6 +24,7 @@ __all__ = [
     "classwise_calibration_error",
     "classwise_error",
     "expected_calibration_error",
+    "fixed_partition",
     "make_partition",
     "maximum_calibration_error",
     "root_mean_square_calibration_error",
@@ -84,11 +85,18 @@ def make_partition(
     edges: Sequence[float] | None = None,
 ) -> Partition | SharedTies:
     """The partition that these settings mean for a profile; ``edges`` win over ``n_bins`` and ``strategy``."""
-    fixed = _fixed_partition(n_bins, strategy, closed, ties, edges)
+    fixed = fixed_partition(n_bins=n_bins, strategy=strategy, closed=closed, ties=ties, edges=edges)
     return Partition.equal_mass(profile, n_bins, ties) if fixed is None else fixed
 
 
-def _fixed_partition(n_bins: int, strategy: str, closed: Closed, ties: str, edges: Sequence[float] | None) -> Partition | None:
+def fixed_partition(
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "equal_width",
+    closed: Closed = "right",
+    ties: Ties = "together",
+    edges: Sequence[float] | None = None,
+) -> Partition | None:
     """The partition, where it does not depend on the rows; None for equal mass."""
     checked_options(closed=closed, ties=ties)
     if edges is not None:
@@ -167,7 +175,8 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     ([0, 2, 0, 2], [nan, 0.7, nan, -0.4])
     """
     predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
-    return _binned(predictions, view or usual_view(y_prob), _fixed_partition(n_bins, strategy, closed, ties, edges), n_bins, ties)
+    fixed = fixed_partition(n_bins=n_bins, strategy=strategy, closed=closed, ties=ties, edges=edges)
+    return _binned(predictions, view or usual_view(y_prob), fixed, n_bins, ties)
 
 
 def _binned(predictions: Predictions, view: str, fixed: Partition | None, n_bins: int, ties: Ties) -> BinnedStatistics:
@@ -294,7 +303,7 @@ def classwise_error(
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
         )
-    fixed = _fixed_partition(n_bins, strategy, closed, ties, edges)
+    fixed = fixed_partition(n_bins=n_bins, strategy=strategy, closed=closed, ties=ties, edges=edges)
     sort = len(predictions.classes) <= _FEW_CLASSES
 
     def one(view: str) -> float:

@@ -263,9 +263,7 @@ def _sides(values: NDArray[Any], cut: int) -> FloatArray:
 
 def _pairs(profile: Profile, cut: int) -> FloatArray:
     """What rows that go together add to Σw² on each side."""
-    if profile.clusters is None:
-        return np.zeros(2)
-    return profile.dependence * profile.clusters.pairs_in(np.repeat([0, 1], [cut, len(profile) - cut]), 2)
+    return profile.dependence * profile.cluster_pairs(np.array([0, cut, len(profile)]))
 
 
 def _doubt(profile: Profile) -> FloatArray:

@@ -199,10 +199,8 @@ class CellGroups:
         """(Σw)²/Σw² of blocks of groups, each from its ``first`` group on; fewer where the rows of clusters go together."""
         profile, starts = self.profile, self.starts[first]
         weight, squared = (np.add.reduceat(np.asarray(x, dtype=np.float64), starts) for x in (profile.weight, profile.weight_squared))
-        if profile.clusters is not None:
-            block = np.repeat(np.arange(len(first)), np.diff(np.append(starts, len(profile))))
-            squared = squared + profile.dependence * profile.clusters.pairs_in(block, len(first))
-        return np.asarray(weight**2 / squared)
+        more = profile.dependence * profile.cluster_pairs(np.append(starts, len(profile)))
+        return np.asarray(weight**2 / (squared + more))
 
     def refits(self, draws: int, seed: int, *, probability: FloatArray | None = None) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Shares of events redrawn from a probability for each group, the values themselves by default, and the fits to them.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_rows
 from calibcore.errors import InputError
-from calibcore.measures.calibration_error import classwise_error, make_partition, strategy_name
+from calibcore.measures.calibration_error import classwise_error, fixed_partition, make_partition
 from calibcore.measures.noise_floor import noise_floor
 from calibcore.partition import Closed, Partition
 from calibcore.predictions import Predictions
@@ -172,11 +172,9 @@ def top_label_error(predictions: Predictions, **binning: Any) -> TopLabelError:
 
 def _bins(value: Numbers, event: NDArray[np.bool_], weight: NDArray[np.float64] | None, binning: dict[str, Any]) -> BinnedStatistics:
     """Bins of rows: in one pass where the partition is fixed, else from their cells."""
-    if binning.get("edges") is not None or strategy_name(binning.get("strategy", "equal_width")) != "equal_mass":
-        no_profile: Any = None  # such bins do not depend on the rows
-        partition = make_partition(no_profile, **binning)
-        assert isinstance(partition, Partition)
-        return bin_rows(partition, value, event, weight)
+    fixed = fixed_partition(**binning)
+    if fixed is not None:
+        return bin_rows(fixed, value, event, weight)
     profile = Profile.from_rows(value, event, weight=weight, totals=Totals(len(value)))
     return profile.bin(make_partition(profile, **binning))
 
