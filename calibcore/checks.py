@@ -23,6 +23,7 @@ __all__ = [
     "name_text",
     "needs",
     "needs_all",
+    "percent_text",
     "rows_text",
     "same_length",
     "sorted_names",
@@ -127,6 +128,12 @@ def listing(items: Sequence[Any], limit: int = 3) -> str:
 def rows_text(n: int) -> str:
     """A number of rows in words: "1 row", "4,000 rows"."""
     return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def percent_text(share: float) -> str:
+    """A level as percent with one decimal, more where it would read 0 or 100 but is neither."""
+    texts = [f"{100 * share:.{digits}f}%" for digits in (1, 2, 3, 4)]
+    return next((t for t in texts if share in (0.0, 1.0) or float(t[:-1]) not in (0.0, 100.0)), texts[-1])
 
 
 def same_length(values: Any, n: int, what: str) -> None:

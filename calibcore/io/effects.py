@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.checks import percent_text
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io import Layout, Mapping, inspect_bytes, read_bytes
 from calibcore.predictions import Predictions
@@ -52,9 +53,9 @@ class Effect:
         """What each figure is called and how it reads, in the order in which they are looked at."""
         rows = [("Rows used", f"{self.n:,}"), ("Rows left out", f"{self.n_left_out:,}")]
         if self.probability is not None and self.base_rate is not None:
-            rows += [("Positive class", str(self.positive)), ("Its mean probability", _percent(self.probability))]
-            rows += [("Its share of the rows", _percent(self.base_rate))]
-        return (*rows, ("Mean confidence", _percent(self.confidence)), ("Accuracy", _percent(self.accuracy)))
+            rows += [("Positive class", str(self.positive)), ("Its mean probability", percent_text(self.probability))]
+            rows += [("Its share of the rows", percent_text(self.base_rate))]
+        return (*rows, ("Mean confidence", percent_text(self.confidence)), ("Accuracy", percent_text(self.accuracy)))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
@@ -157,9 +158,3 @@ def try_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: dic
 def shared_notes(effects: Sequence[Effect]) -> tuple[str, ...]:
     """The notes of all models, each once."""
     return tuple(dict.fromkeys(note for e in effects for note in e.notes))
-
-
-def _percent(share: float) -> str:
-    """A share in percent; never 0 or 100 unless it is exactly that."""
-    texts = [f"{100 * share:.{digits}f}%" for digits in (1, 2, 3, 4)]
-    return next((t for t in texts if share in (0.0, 1.0) or float(t[:-1]) not in (0.0, 100.0)), texts[-1])

@@ -68,6 +68,7 @@ def _plain(bins: Bins, value: Numbers, event: Flags, remark: str = "") -> Outcom
 
 
 def _linspace(m: int) -> NDArray[np.float64]:
+    """Edges as the others make them, which miss some decimals; ours are k/m."""
     return np.linspace(0.0, 1.0, m + 1)
 
 

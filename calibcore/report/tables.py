@@ -13,7 +13,7 @@ from typing import Any
 from calibcore.advice.verdict import percent, points
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.binned import BinnedStatistics
-from calibcore.checks import name_key
+from calibcore.checks import name_key, percent_text
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
 
@@ -122,11 +122,8 @@ def score_text(x: float | None, *, signed: bool = False) -> str:
 
 
 def share_text(x: float | None) -> str:
-    """A level as percent with one decimal, more where it would read 0 or 100 but is neither."""
-    if x is None:
-        return NONE
-    texts = [f"{100 * x:.{digits}f}%" for digits in (1, 2, 3, 4)]
-    return next((t for t in texts if x in (0.0, 1.0) or float(t[:-1]) not in (0.0, 100.0)), texts[-1])
+    """A level as `calibcore.checks.percent_text` writes it; "–" where undefined."""
+    return NONE if x is None else percent_text(x)
 
 
 def interval_text(e: Estimate | None, *, in_points: bool = False) -> str:
