@@ -19,9 +19,11 @@ from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare,
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
+from calibcore.names import told_apart
 from calibcore.options import ADDING, BASELINE, READING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
+from calibcore.progress import Heard, bar, within
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.details import label_blocks
@@ -201,7 +203,11 @@ def _format_option(*formats: str) -> Any:
 
 def _measure(files: tuple[str, ...], output: str, reconcile: bool, **given: Any) -> _Answer:
     run = _Run.start(files, given)
-    wanted = {"groups": given["groups"], "periods": given["time"], "reconcile": reconcile}
+    wanted = {
+        "groups": given["groups"] not in (None, "none"),
+        "periods": any(m.time is not None for m in run.models),
+        "reconcile": reconcile,
+    }
     run.settings = run.settings and replace(run.settings, on_request=(*run.settings.on_request, *(k for k, v in wanted.items() if v)))
     analyses = run.analyses()
     labels = multilabel(run.models, level=analyses[0].settings.level) if given["columns_are"] == "labels" and analyses else None
@@ -305,16 +311,20 @@ class _Run:
         run.choose(viewing, labels, mapping)
         if run.code:  # without the reference's edges every number would be another
             return run
-        for path in tracked(files, "Reading"):
-            run.models += run.read(path, labels, mapping)
-        run.models = _distinct(run.models)
+        with bar("Reading") as heard:
+            for i, path in enumerate(files):
+                run.models += run.read(path, labels, mapping, within(heard, i / len(files), (i + 1) / len(files)))
+                if heard:
+                    heard((i + 1) / len(files))
+        names = told_apart([model.name for model in run.models])
+        run.models = [model.but(name=name) for model, name in zip(run.models, names, strict=True)]
         return run
 
-    def read(self, path: str, labels: str | None, mapping: Mapping) -> list[Predictions]:
+    def read(self, path: str, labels: str | None, mapping: Mapping, heard: Heard | None = None) -> list[Predictions]:
         """The models of a file; none where it cannot be read."""
         found: list[Predictions] = []
         with self.catching(path):
-            found += read(Path(path), labels=None if labels is None else Path(labels), mapping=mapping)
+            found += read(Path(path), labels=None if labels is None else Path(labels), mapping=mapping, progress=heard)
         return found
 
     def choose(self, viewing: dict[str, Any], labels: str | None, mapping: Mapping) -> None:
@@ -362,18 +372,6 @@ def _frozen(reference: Predictions, settings: Settings) -> tuple[float, ...]:
     if not isinstance(made, Partition):
         raise InputError("Bins with shared ties have no edges to take over; leave out --ties share or --edges-from.")
     return tuple(made.edges.tolist())
-
-
-def _distinct(models: list[Predictions]) -> list[Predictions]:
-    """Models with a name each: repeats get " (2)", " (3)"."""
-    taken: set[str] = set()
-    found = []
-    for model in models:
-        names = (model.name if i == 1 else f"{model.name} ({i})" for i in range(1, len(models) + 2))
-        name = next(n for n in names if n not in taken)
-        taken.add(name)
-        found.append(model if name == model.name else replace(model, name=name))
-    return found
 
 
 # --- printing -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from calibcore.errors import InputError
 from calibcore.io import Mapping
 from calibcore.settings import REQUESTS
 
-__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "left_out", "mapping_of", "settings_of"]
+__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "left_out", "mapping_arguments", "mapping_of", "settings_arguments", "settings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ READING = (
     Option("--label", "label", "COL", "Column of the true class."),
     Option("--prob", "probabilities", "COL[,COL…]", "Column of P(positive), or one column a class or a model."),
     Option("--predicted", "predicted", "COL", "Column of the class that the model predicted."),
-    Option("--confidence", "confidence", "COL", "Column of the confidence in the predicted class."),
+    Option("--confidence", "confidence", "COL[,COL…]", "Column of the confidence in the predicted class, or one column a model."),
     Option("--correct", "correct", "COL", "Column that says whether the prediction was right."),
     Option("--positive", "positive", "NAME", "The positive class of two."),
     Option("--model-col", "model", "COL", "Column whose values name the model of each row."),
@@ -48,6 +49,7 @@ READING = (
     Option("--pair", "pair", "row-order|COL", "How a labels file is joined: row by row, or by the column that identifies a row of both."),
     Option("--columns-are", "columns_are", None, "What several columns stand for.", ("models", "classes", "labels")),
     Option("--outcome", "outcome", '"COL > COL"', "A comparison that makes the label."),
+    Option("--rows", "rows", "COL=VALUE|all", "Rows that are judged, such as split=test, where some are training rows."),
     Option("--drop-label", "drop_label", "V,…", "Label values whose rows are left out."),
 )
 _HYPHENATED = ("equal-width", "equal-mass", "top-label")
@@ -83,9 +85,10 @@ def mapping_of(given: dict[str, Any]) -> Mapping:
     for name in _LISTS:
         if name in fields:
             fields[name] = _list(fields[name])
-    if "probabilities" in fields:
-        columns = _list(fields["probabilities"])
-        fields["probabilities"] = columns[0] if len(columns) == 1 else columns
+    for name in ("probabilities", "confidence"):
+        if name in fields:
+            columns = _list(fields[name])
+            fields[name] = columns[0] if len(columns) == 1 else columns
     return Mapping(**fields)
 
 
@@ -109,6 +112,61 @@ def left_out(settings: Settings | None, output: str) -> tuple[str, ...]:
         return ()
     asked = (*settings.on_request, *(("threshold",) if settings.threshold is not None else ()))
     return (f"The CSV holds the main figures, one row a model; for {listing(list(asked), 20)} take --format json.",) if asked else ()
+
+
+def mapping_arguments(mapping: Mapping) -> list[str] | None:
+    """The options that `mapping_of` reads as this mapping, in their order; None where no options say it."""
+    given = {o.to: _written(o.to, value) for o in READING if (value := getattr(mapping, o.to, None)) is not None}
+    if given.get("missing") == "error":
+        del given["missing"]  # the default
+    if None in given.values():
+        return None
+    try:
+        same = mapping_of(given).settled(()) == mapping.settled(())
+    except csv.Error:  # a line break in one of several names
+        return None
+    return _arguments(READING, given) if same else None
+
+
+def settings_arguments(settings: Settings) -> list[str]:
+    """The options that `settings_of` reads as these settings; what has a default is written too, so that no later default changes it."""
+    names = ("n_bins", "strategy", "edges", "closed", "ties", "view", "level", "seed", "threshold", "cost_error", "cost_review")
+    unsaid = {"n_bins", "strategy"} if settings.edges is not None else set[str]()
+    given = {n: _setting(getattr(settings, n)) for n in names if n not in unsaid and getattr(settings, n) is not None}
+    if settings.on_request:
+        given["on_request"] = _joined(settings.on_request)
+    return _arguments((*VIEWING, *ADDING), {k: v.replace("_", "-") if v.replace("_", "-") in _HYPHENATED else v for k, v in given.items()})
+
+
+def _arguments(options: tuple[Option, ...], given: dict[str, str | None]) -> list[str]:
+    """Flags and values; a value that looks like a flag is tied to its own."""
+    found: list[str] = []
+    for o in options:
+        value = given.get(o.to)
+        if value is not None:
+            found += [f"{o.flag}={value}"] if value.startswith("-") else [o.flag, value]
+    return found
+
+
+def _setting(value: object) -> str:
+    return ",".join(map(repr, value)) if isinstance(value, tuple) else value if isinstance(value, str) else repr(value)
+
+
+def _written(role: str, value: object) -> str | None:
+    """A mapping's field as an option holds it; None where none can."""
+    if value == ():
+        return "none"
+    if isinstance(value, str):
+        return _joined((value,)) if role in (*_LISTS, "probabilities", "confidence") else value
+    return _joined(value) if isinstance(value, tuple) else None
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    """Names as `_list` takes them apart; those it would not leave alone stand in quotes."""
+    out = io.StringIO()
+    quoting = csv.QUOTE_MINIMAL if all(n == n.strip() and n for n in names) else csv.QUOTE_ALL
+    csv.writer(out, lineterminator="", quoting=quoting).writerow(names)
+    return out.getvalue()
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.beside import checked_agreement, checked_beside, clip_note, few_classes, sum_note, tied_rows
+from calibcore.beside import checked_agreement, checked_beside, clip_note, few_classes, likeliest, sum_note, tied_rows
 from calibcore.checks import (
     as_column,
     checked_flags,
@@ -19,7 +19,6 @@ from calibcore.checks import (
     checked_weights,
     complement,
     distinct_labels,
-    largest,
     name_text,
     rows_text,
     same_length,
@@ -29,6 +28,7 @@ from calibcore.checks import (
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last, view_column
 from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
+from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import CLIP, Profile, Task, Totals
 from calibcore.summation import total
 
@@ -99,8 +99,8 @@ class Predictions:
         return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}>"
 
     def __post_init__(self) -> None:
-        for array in (*(getattr(self, n) for n in _BY_ROW), *self.groups.values()):
-            if array is not None:
+        for array in (*(kept(self, n) for n in _BY_ROW), *self.groups.values()):
+            if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
     @classmethod
@@ -181,7 +181,7 @@ class Predictions:
     @classmethod
     def from_matrix(  # noqa: PLR0913 - what rows can carry
         cls,
-        label: NDArray[np.intp],
+        label: NDArray[np.integer[Any]],
         matrix: Numbers,
         classes: tuple[str, ...],
         *,
@@ -196,24 +196,20 @@ class Predictions:
         n_excluded: int = 0,
         source: Mapping[str, Any] | None = None,
     ) -> Predictions:
-        """Predictions from class indices and a checked matrix of probabilities, shape (n, K)."""
-        predicted, confidence, tied = largest(matrix)
+        """Predictions from class indices and checked probabilities: a matrix, shape (n, K), or P(positive), shape (n,)."""
+        n = len(label)
+        beside = checked_beside(n, ids, groups or {}, cluster, time)
         return cls(
-            name or "model",
-            "binary" if len(classes) == 2 else "multiclass",
-            classes,
-            confidence,
-            predicted == label,
-            np.arange(1, len(label) + 1) if row is None else row,
-            matrix,
-            label,
-            predicted,
-            None if weight is None else checked_weights(weight, len(label)),
-            *checked_beside(len(label), ids, groups or {}, cluster, time),
-            tied,
-            n_excluded,
-            dict(source or {}),
-            tuple(notes),
+            name=name or "model",
+            task="binary" if len(classes) == 2 else "multiclass",
+            classes=classes,
+            row=Later(n, lambda: np.arange(1, n + 1)) if row is None else row,  # type: ignore[arg-type]
+            weight=None if weight is None else checked_weights(weight, n),
+            **likeliest(label, matrix),
+            **dict(zip(("ids", "groups", "cluster", "time"), beside, strict=True)),  # type: ignore[arg-type]
+            n_excluded=n_excluded,
+            source=dict(source or {}),
+            notes=tuple(notes),
         ).without_zero_weights()
 
     @classmethod
@@ -286,13 +282,13 @@ class Predictions:
 
     def without_zero_weights(self) -> Predictions:
         """Without the rows of weight 0, which count for nothing; said in a note."""
-        kept, notes = self, list(self.notes)
+        rest, notes = self, list(self.notes)
         if self.weight is not None and not self.weight.all():
-            kept = self.take(np.flatnonzero(self.weight))
-            notes.append(f"{rows_text(self.n - kept.n)} of weight 0 left out.")
-        if alone := kept.clusters_and_alone()[1]:
+            rest = self.take(np.flatnonzero(self.weight))
+            notes.append(f"{rows_text(self.n - rest.n)} of weight 0 left out.")
+        if alone := rest.clusters_and_alone()[1]:
             notes.append(f"{rows_text(alone)} without a cluster: each counts as one of its own.")
-        return replace(kept, n_excluded=self.n_excluded + self.n - kept.n, notes=tuple(notes)) if len(notes) > len(self.notes) else kept
+        return rest.but(n_excluded=self.n_excluded + self.n - rest.n, notes=tuple(notes)) if len(notes) > len(self.notes) else rest
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """The same model on some of its rows, by 0-based position."""
@@ -300,10 +296,14 @@ class Predictions:
         tied = 0 if parts["probabilities"] is None else tied_rows(parts["probabilities"], parts["confidence"])
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
 
+    def but(self, **changes: Any) -> Predictions:
+        """The same rows with another name, source or notes; what was put off stays so."""
+        return Predictions(**{**as_kept(self), "_memo": {}, **changes})
+
     @property
     def n(self) -> int:
         """Rows used."""
-        return len(self.confidence)
+        return len(kept(self, "confidence"))
 
     @property
     def cluster_code(self) -> NDArray[np.intp] | None:
@@ -393,3 +393,6 @@ class Predictions:
             return squares - 2 * self._true_class(view) + 1, log_loss
         value, event = self.rows("positive" if self.task == "binary" else view)
         return (value.astype(np.float64) - event) ** 2, log_loss
+
+
+puts_off(Predictions, ("confidence", "correct", "row", "probabilities", "label", "predicted", "ids"))

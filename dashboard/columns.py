@@ -41,8 +41,18 @@ _FOLLOW = {
     "correct": ("label", "predicted", "drop_label", "positive"),
     "predicted": ("classes", "correct"),
     "outcome": ("label", "positive", "classes"),
+    "positive": ("classes",),
+    "classes": ("positive",),
 }
 _TYPED = ("classes", "drop_label")  # their answers are lists, written with commas as in the shell
+# Written by hand: what is said about values, not about columns.
+_WRITTEN = {
+    "classes": ("Class names in their order", "such as no,yes"),
+    "drop_label": ("Label values to leave out", "such as void"),
+    "outcome": ("A comparison that makes the label", "such as score1 > score2"),
+    "rows": ("Rows that are judged", "such as split=test, or all"),
+}
+_PAIR = {"pair": ("How the labels are joined", "row-order, or the column of both files")}
 _TAGS = 12  # columns that a list of tags shows
 _OPTIONS = 6  # answers that are shown side by side
 _LARGE = 20 * 2**20
@@ -163,9 +173,9 @@ def _ask(q: Question, draft: Draft) -> None:
         offer = f"Choose (most likely: {q.options[0]}), or type with commas"
         st.selectbox(label, q.options, placeholder=offer, accept_new_options=True, **about)
         return
-    st.session_state[key] = given if given in q.options else None
+    st.session_state[key] = next((o for o in q.options if _meaning(q, o) == given), None) if given is not None else None
     if len(q.options) <= _OPTIONS:
-        st.radio(label, q.options, format_func=lambda o: markdown_free(_answer_text(q.id, o)), **about)
+        st.radio(label, q.options, format_func=lambda o: markdown_free(_option_text(q, o)), **about)
         if len(q.options) > 1 and given is None:
             st.caption("The likeliest answer comes first; nothing is chosen for you.")
     else:
@@ -177,13 +187,29 @@ def _typed(role: str, text: str) -> Any:
     return getattr(mapping_of({role: text}), role)
 
 
+def _meaning(q: Question, option: str) -> Any:
+    """The answer as a `Mapping` holds it: several of the columns offered, named together, are one model each."""
+    several = _typed(q.id, option) if q.id == "probabilities" else option
+    return several if isinstance(several, tuple) and set(several) <= set(q.options) else option
+
+
+def _option_text(q: Question, option: str) -> str:
+    meaning = _meaning(q, option)
+    return f"{' and '.join(meaning)}: one model each" if isinstance(meaning, tuple) else _answer_text(q.id, option)
+
+
 def _answer_text(role: str, option: str) -> str:
-    words = {"scale": _SCALES, "columns_are": _SEVERAL, "missing": {"drop": "Leave such rows out"}}.get(role, {})
+    words = {"scale": _SCALES, "columns_are": _SEVERAL, "missing": {"drop": "Leave such rows out"}, "label": {"none": "No"}}.get(role, {})
+    if role == "rows":
+        column, sign, value = option.partition("!=") if "!=" in option else option.partition("=")
+        return f"Rows where {column} is {'not ' if sign == '!=' else ''}{value}" if sign else "All rows"
     return words.get(option, option)
 
 
 def _answered(role: str) -> None:
-    _say(role, st.session_state[f"question {role}"])
+    draft: Draft = st.session_state[_STATE]
+    chosen = st.session_state[f"question {role}"]
+    _say(role, chosen if chosen is None or role in _TYPED else _meaning(draft.asked[role], chosen))
 
 
 def _say(role: str, value: Any) -> None:
@@ -213,16 +239,21 @@ def _roles(draft: Draft, trial: Trial) -> None:
         _one("correct", "Right or wrong", draft, trial)
         if "scale" not in draft.asked:
             _scale(draft, trial)
-    with st.expander("Model, weight, id, groups, cluster, time", key="beside"):
+    with st.expander("Model, weight, id, groups, cluster, time, classes, rows", key="beside"):
         left, right = st.columns(2)
         for i, (role, label) in enumerate(_BESIDE.items()):
             with (left, right)[i % 2]:
                 _one(role, label, draft, trial)
         with right:
             _several("groups", "Groups", draft, trial)
+        written = {**_WRITTEN, **(_PAIR if draft.key in session.state().joined else {})}
+        for i, role in enumerate(r for r in written if r not in draft.asked):
+            with (left, right)[i % 2]:
+                _written(role, *written[role], draft)
     if "missing" not in draft.asked:
         _missing(draft)
     also = [f"{role} = {', '.join(draft.said[role])}" for role in _TYPED if draft.said.get(role)]
+    also += [_answer_text("rows", draft.said["rows"])] if draft.said.get("rows") and "rows" not in draft.asked else []
     widgets.text(*(f"Also answered: {text}." for text in also), small=True)
 
 
@@ -279,6 +310,13 @@ def _several(role: str, label: str, draft: Draft, trial: Trial) -> None:
 def _chosen_several(role: str) -> None:
     chosen = tuple(st.session_state[f"role {role}"])
     _say(role, chosen[0] if len(chosen) == 1 and role != "groups" else chosen)
+
+
+def _written(role: str, label: str, example: str, draft: Draft) -> None:
+    """What is said in words, as in the shell; an empty field says nothing."""
+    key, said = f"role {role}", draft.said.get(role)
+    st.session_state[key] = "" if said is None else said if isinstance(said, str) else ",".join(said)
+    st.text_input(label, key=key, placeholder=example, on_change=lambda: _say(role, st.session_state[key].strip() or None))
 
 
 def _columns_are(draft: Draft, trial: Trial) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,16 +15,37 @@ import streamlit as st
 
 import calibcore as cc
 from calibcore.errors import AmbiguousLayout, InputError, Question
-from calibcore.io import belonging, inspect_bytes, read_bytes
+from calibcore.io import belonging, inspect, inspect_bytes, read_bytes
+from calibcore.names import told_apart
+from calibcore.progress import Heard, late
+from calibcore.report.reproduce import Origin, Source
 from calibcore.report.rows import BinRows, rows_in
+from calibcore.report.sizes import many_classes_sentence, too_large_sentence
 from calibcore.report.tables import count_text
+from calibcore.report.training import Training
+from calibcore.report.words import markdown_free
 from dashboard.assets import sample_paths
-from dashboard.launch import OPENED
 
-__all__ = ["File", "Model", "State", "analyse", "bin_rows", "compare", "load", "model_named", "models", "state"]
+__all__ = [
+    "File",
+    "Model",
+    "State",
+    "analyse",
+    "bin_rows",
+    "compare",
+    "load",
+    "megabytes",
+    "model_named",
+    "models",
+    "origins",
+    "stamp_of",
+    "state",
+    "training",
+]
 
 T = TypeVar("T")
 Content = Callable[[], bytes | Sequence[tuple[str, bytes]]]
+_BIG = 8 << 20  # bytes from which on the reading of a file is told as it goes
 _RESULTS = 256  # results kept in a session; each is small, since no result holds rows
 
 
@@ -35,13 +56,17 @@ class File:
     Attributes
     ----------
     key : str
-        SHA-256 of the bytes.
+        SHA-256 of the bytes, or the path of a file on the server.
     read_as : str
         One line on the roles of the columns.
     answers : str
         The answers it was read with, as JSON; other answers make other models.
     readable : bool
         Whether a refused file holds a table, which other answers may make sense of.
+    stamp : hashable
+        Of a file on the server: what changes when its content does.
+    parts : tuple of str
+        Names of files that are read together, predictions first.
     """
 
     name: str
@@ -52,14 +77,28 @@ class File:
     questions: tuple[Question, ...] = ()
     answers: str = ""
     readable: bool = False
+    stamp: Hashable = None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> Hashable:
+        """What differs where the content does."""
+        return (self.key, self.stamp)
+
+    @property
+    def content(self) -> str:
+        """SHA-256 of the predictions, so that what was said about these rows is not taken for others; the key of what was not read."""
+        return str(self.predictions[0].source.get("sha256") or self.key) if self.predictions else self.key
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model under the name it has in this session, and the key of what it was read from."""
+    """A model under the name it has in this session, and the key of what it was read from: the ``index``-th of a file."""
 
     key: Hashable
     predictions: cc.Predictions
+    file: File | None = field(default=None, repr=False, compare=False)
+    index: int = 0
 
     @property
     def name(self) -> str:
@@ -78,7 +117,15 @@ class State:
     files : dict
         Files by SHA-256, name and answers, so that bytes are read once.
     answers : dict
-        Answers to a file's questions, by SHA-256.
+        Answers to a file's questions, by its key.
+    answered : dict
+        Columns of the file that was answered for, by its key.
+    outdated : set of str
+        Keys of files whose answers were dropped, because the file has other columns now.
+    stamps : dict
+        What a file on the server looked like when it was read last, by its key.
+    training : dict
+        Whether the rows were used for training, by the SHA-256 of the file.
     results : dict
         The most recently used results.
     joined : dict
@@ -97,6 +144,10 @@ class State:
     kept_range: tuple[float, float] | None = None
     range_lost: bool = False
     asked: set[str] = field(default_factory=set)
+    answered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    outdated: set[str] = field(default_factory=set)
+    stamps: dict[str, Hashable] = field(default_factory=dict)
+    training: dict[str, Training] = field(default_factory=dict)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """``make()`` once per key; the least recently used results are dropped."""
@@ -116,13 +167,15 @@ def state() -> State:
     return cast(State, st.session_state["calibcore"])
 
 
-def load(uploads: Sequence[Any]) -> list[File]:
-    """Read what was uploaded; without uploads, the files the server was started with or the samples.
+def load(uploads: Sequence[Any], opened: Sequence[Path] = ()) -> list[File]:
+    """Read what was uploaded and what was opened on the server; without either, the samples.
 
     Parameters
     ----------
     uploads : sequence of uploaded files
         As the uploader gives them.
+    opened : sequence of Path
+        Files on the server.
 
     Returns
     -------
@@ -131,13 +184,12 @@ def load(uploads: Sequence[Any]) -> list[File]:
         holds them are one.
     """
     here = state()
-    given = _given_paths()
-    here.samples = not uploads and not given
-    paths = [] if uploads else given or sample_paths()
-    alone = [_uploaded(here, u) for u in uploads] if uploads else [_opened(here, path) for path in paths]
-    files = _together(here, alone, [u.getvalue for u in uploads] or [path.read_bytes for path in paths])
+    here.samples = not uploads and not opened
+    paths = sample_paths() if here.samples else opened
+    alone = [*(_opened(here, path) for path in paths), *(_uploaded(here, u) for u in uploads)]
+    files = _together(here, alone, [*(path.read_bytes for path in paths), *(u.getvalue for u in uploads)])
     here.shown = _models(files)
-    _forget(here, {u.file_id for u in uploads}, {f.key for f in (*alone, *files)})
+    _forget(here, {u.file_id for u in uploads}, [*alone, *files])
     return files
 
 
@@ -149,6 +201,31 @@ def models() -> tuple[Model, ...]:
 def model_named(name: str) -> Model:
     """The model with that name."""
     return next(m for m in models() if m.name == name)
+
+
+def training(model: Model) -> Training:
+    """Whether a model was trained or tuned on the rows it is judged by, as far as anybody said; samples were not."""
+    here = state()
+    if here.samples:
+        return "no"
+    return "unknown" if model.file is None else here.training.get(model.file.content, "unknown")
+
+
+def origins() -> dict[str, Origin]:
+    """Where each model of this run comes from, by its name."""
+    sources: dict[int, Source] = {}
+    for model in models():
+        file = cast(File, model.file)
+        if id(file) not in sources:
+            names, said = tuple(p.name for p in file.predictions), cc.Mapping(**json.loads(file.answers or "{}"))
+            sha256 = file.predictions[0].source.get("sha256")
+            sources[id(file)] = Source(file.parts or (file.name,), said, names, sample=state().samples, sha256=sha256)
+    return {m.name: Origin(sources[id(m.file)], m.index) for m in models()}
+
+
+def megabytes() -> int:
+    """The operator's limit for an upload."""
+    return int(st.get_option("server.maxUploadSize"))
 
 
 def analyse(model: Model, settings: cc.Settings) -> cc.Analysis:
@@ -168,31 +245,58 @@ def bin_rows(model: Model, settings: cc.Settings, lower: float, upper: float) ->
     return state().remember(key, lambda: rows_in(model.predictions, settings, lower, upper))
 
 
-def _given_paths() -> list[Path]:
-    return [Path(p) for p in json.loads(os.environ.get(OPENED, "[]"))]
+def stamp_of(path: Path) -> Hashable:
+    """What differs after a file was written, replaced or copied over, also where its time was set back."""
+    about = path.stat()
+    return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
 
 
 def _uploaded(here: State, upload: Any) -> File:
     if upload.file_id not in here.hashes:
         here.hashes[upload.file_id] = hashlib.sha256(upload.getbuffer()).hexdigest()
+    refused = too_large_sentence(upload.name, upload.size, megabytes())
+    if refused:
+        return File(upload.name, here.hashes[upload.file_id], error=refused)
     return _read(here, upload.name, here.hashes[upload.file_id], upload.getvalue)
 
 
 def _opened(here: State, path: Path) -> File:
     """A file on the server, read again only when it changes; its models are shared, since they are nobody's upload."""
+    key = str(path)
     try:
-        about = path.stat()
-        answers = json.dumps(here.answers.get(str(path), {}))
-        return _opened_once(str(path), (about.st_mtime_ns, about.st_size), answers)
+        stamp = stamp_of(path)
+        _drop_outdated(here, key, stamp)
+        answers = json.dumps(here.answers.get(key, {}))
+        with st.spinner(_reading(path.name)) if path.stat().st_size > _BIG else nullcontext():
+            return _opened_once(key, stamp, answers)
+    except FileNotFoundError:
+        return File(path.name, key, error=f"{path.name} is gone. Put it back, or take it off the list.")
     except OSError as error:
-        return File(path.name, str(path), error=f"{path.name} cannot be read: {error.strerror}.")
+        return File(path.name, key, error=f"{path.name} cannot be read: {error.strerror}.")
+
+
+def _drop_outdated(here: State, key: str, stamp: Hashable) -> None:
+    """Answers hold for the columns that they were given for: a file that was replaced by one with others is asked about anew."""
+    before, here.stamps[key] = here.stamps.get(key, stamp), stamp
+    if before == stamp:
+        return
+    here.asked.discard(key)
+    if key in here.answers and _columns(Path(key)) != here.answered.get(key):
+        del here.answers[key]
+        here.outdated.add(key)
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(inspect(path).columns)
+    except InputError:
+        return ()
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _opened_once(path: str, stamp: tuple[int, int], answers: str) -> File:
-    del stamp  # part of the key only
+def _opened_once(path: str, stamp: Hashable, answers: str) -> File:
     where = Path(path)
-    return _file(where.name, path, where.read_bytes, json.loads(answers))
+    return replace(_file(where.name, path, where.read_bytes, json.loads(answers)), stamp=stamp)
 
 
 def _together(here: State, files: list[File], data: list[Callable[[], bytes]]) -> list[File]:
@@ -200,33 +304,61 @@ def _together(here: State, files: list[File], data: list[Callable[[], bytes]]) -
     here.joined = {}
     if len(files) < 2 or all(f.predictions for f in files):
         return files
-    key = ("together", *((f.key, f.name) for f in files))
+    key = ("together", *((f.version, f.name) for f in files))
     try:
         groups = here.remember(key, lambda: belonging([(f.name, d()) for f, d in zip(files, data, strict=True)]))
+        return [files[g[0]] if len(g) == 1 else _joined(here, [files[i] for i in g], [data[i] for i in g]) for g in groups]
     except OSError:  # a file on the server that is gone, which its own line says
         return files
-    return [files[g[0]] if len(g) == 1 else _joined(here, [files[i] for i in g], [data[i] for i in g]) for g in groups]
 
 
 def _joined(here: State, files: list[File], data: list[Callable[[], bytes]]) -> File:
     key = " + ".join(f.key for f in files)
     here.joined[key] = lambda: [(f.name, d()) for f, d in zip(files, data, strict=True)]
-    return _read(here, " + ".join(f.name for f in files), key, here.joined[key])
+    return _read(here, " + ".join(f.name for f in files), key, here.joined[key], files)
 
 
-def _read(here: State, name: str, key: str, data: Content) -> File:
-    answers = here.answers.get(key, {})
-    entry = (key, name, json.dumps(answers))
+def _read(here: State, name: str, key: str, data: Content, parts: Sequence[File] = ()) -> File:
+    """A file, or files together, read once for each content and answers."""
+    answers, stamp = here.answers.get(key, {}), tuple(f.stamp for f in parts)
+    entry = (key, name, json.dumps(answers), stamp)
     if entry not in here.files:
-        here.files[entry] = _file(name, key, data, answers)
+        with _bar(name) as heard:
+            found = _file(name, key, data, answers, heard)
+        here.files[entry] = replace(found, stamp=stamp, parts=tuple(f.name for f in parts))
     return here.files[entry]
 
 
-def _file(name: str, key: str, data: Content, answers: dict[str, Any]) -> File:
+@contextmanager
+def _bar(name: str) -> Iterator[Heard]:
+    """A bar that fills while a file is read, from the moment on when that takes long; gone when it is read."""
+    place: list[Any] = []
+
+    def heard(share: float) -> None:
+        if not place:
+            place.append(st.empty())
+        place[0].progress(min(share, 1.0), text=_reading(name))
+
+    try:
+        yield late(heard)
+    finally:
+        for shown in place:
+            shown.empty()
+
+
+def _reading(name: str) -> str:
+    return markdown_free(f"Reading {name}")
+
+
+def _file(name: str, key: str, data: Content, answers: dict[str, Any], heard: Heard | None = None) -> File:
     content = data()
+    size = len(content) if isinstance(content, bytes) else sum(len(d) for _, d in content)
     try:
         mapping = cc.Mapping(**answers)
-        found = tuple(read_bytes(content, name, mapping))
+        found = tuple(read_bytes(content, name, mapping, heard if size > _BIG else None))
+        many = next(filter(None, (many_classes_sentence(name, p.classes) for p in found if p.task == "multiclass")), None)
+        if many:
+            return File(name, key, error=many, answers=json.dumps(answers), readable=True)
         return File(name, key, found, _read_as(content, name, mapping, found), answers=json.dumps(answers))
     except AmbiguousLayout as ambiguous:
         if all(q.forgives for q in ambiguous.questions):
@@ -253,25 +385,25 @@ def _read_as(content: bytes | Sequence[tuple[str, bytes]], name: str, mapping: c
 
 def _models(files: Sequence[File]) -> tuple[Model, ...]:
     """All models; a name that repeats gets " (2)"."""
-    taken: set[str] = set()
-    found = []
-    for f in files:
-        for i, p in enumerate(f.predictions):
-            name, number = p.name, 2
-            while name in taken:
-                name, number = f"{p.name} ({number})", number + 1
-            taken.add(name)
-            found.append(Model((f.key, p.source.get("sha256"), f.answers, i), p if name == p.name else replace(p, name=name)))
-    return tuple(found)
+    found = [(f, i, p) for f in files for i, p in enumerate(f.predictions)]
+    names = told_apart([p.name for _, _, p in found])
+    return tuple(
+        Model((f.version, p.source.get("sha256"), f.answers, i), p if p.name == name else p.but(name=name), f, i)
+        for (f, i, p), name in zip(found, names, strict=True)
+    )
 
 
-def _forget(here: State, uploads: set[str], keys: set[str]) -> None:
-    """Drop what belongs to files that were removed."""
+def _forget(here: State, uploads: set[str], files: Sequence[File]) -> None:
+    """Drop what belongs to files that were removed or have changed."""
+    keys, versions = {f.key for f in files}, {f.version for f in files}
     here.hashes = {i: k for i, k in here.hashes.items() if i in uploads}
-    gone = [entry for entry, f in here.files.items() if f.key not in keys]
+    gone = [entry for entry, f in here.files.items() if f.version not in versions]
     for entry in gone:
         del here.files[entry]
     if gone:
         here.results.clear()
     here.answers = {k: v for k, v in here.answers.items() if k in keys}
+    here.answered = {k: v for k, v in here.answered.items() if k in keys}
+    here.stamps = {k: v for k, v in here.stamps.items() if k in keys}
     here.asked &= keys
+    here.outdated &= keys - here.answers.keys()

@@ -18,8 +18,8 @@ TECHNICAL = re.compile(  # words of a programmer's fault
     r"Traceback|<class|object at 0x|NoneType|ndarray|DataFrame\b|Arrow[A-Z]\w+|\w+(Error|Exception|Warning)\b|dtype|<lambda>|pyarrow|__\w+__"  # noqa: E501
 )
 WAY_OUT = re.compile(
-    r"\b(Add|Answer|Call|Check|Choose|Close|Compare|Convert|Copy|Correct|Divide|Drop|Each|Export|Fill|Give|Join|Keep|Label|Leave|Make|Mend|Name|"
-    r"Pack|Put|Quote|Read|Remove|Rename|Repeat|Replace|Save|Say|say so|Separate|Set|Split|Take|Tell|Turn|Unpack|Use|Write|In Python|"
+    r"\b(Add|Answer|Call|Check|Choose|Close|Compare|Convert|Copy|Correct|Divide|Drop|Each|Export|Fetch|Fill|Give|Join|Keep|Label|Leave|Make|Mend|Name|"
+    r"Pack|Put|Quote|Read|Remove|Rename|Repeat|Replace|Save|Say|say so|Separate|Set|Split|Take|Tell|Turn|Unpack|Use|Write|In Python|In R|"
     r"must|needs?|needed|at least|[Tt]he columns are)\b|--\w+"
 )
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|\{[^}]*\}")

@@ -12,12 +12,16 @@ from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.apply import predictions_of
 from calibcore.io.containers import frame_tables, named, open_tables, path_tables
+from calibcore.io.evidence import NO_PREDICTIONS
 from calibcore.io.halves import Half, partners
 from calibcore.io.inspection import Layout, layout_of
 from calibcore.io.joins import Part, together
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.wording import worded_errors
+from calibcore.names import told_apart
 from calibcore.predictions import Predictions
+from calibcore.progress import Digest, Heard, within
 
 if TYPE_CHECKING:
     from calibcore.io.columns import Table
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "Mapping", "belonging", "inspect", "inspect_bytes", "read", "read_bytes"]
 
 
-def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, name: str | None = None) -> list[Predictions]:
+def read(
+    source: Any, *, labels: Any = None, mapping: Mapping | None = None, name: str | None = None, progress: Heard | None = None
+) -> list[Predictions]:
     r"""Predictions of every model in a file.
 
     Parameters
@@ -41,6 +47,8 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
         What the columns mean, as far as it should not be detected.
     name : str, optional
         A name for the model, instead of the file's stem.
+    progress : callable, optional
+        Called with the share of the work that is done, 0 to 1, as the bytes of big files pass.
 
     Returns
     -------
@@ -60,13 +68,15 @@ def read(source: Any, *, labels: Any = None, mapping: Mapping | None = None, nam
     >>> [p.task for p in read(data)]
     ['binary']
     """
-    sources = _sources(source, name)
+    sources = _sources(source, name, heard=progress)
     return _renamed(_read_all(sources, mapping or Mapping(), _labels_table(labels)), name)
 
 
-def read_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None) -> list[Predictions]:
+def read_bytes(
+    data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None, progress: Heard | None = None
+) -> list[Predictions]:
     """Predictions in a file's bytes, as an upload brings them, or in files given by name and bytes; ``name`` is the file's name."""
-    return _renamed(_read_all(_open(data, name), mapping or Mapping()), None)
+    return _renamed(_read_all(_open(data, name, heard=progress), mapping or Mapping()), None)
 
 
 def inspect(source: Any, *, labels: Any = None, mapping: Mapping | None = None) -> Layout:
@@ -113,45 +123,57 @@ def inspect_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping:
 def belonging(files: Sequence[tuple[str, bytes]], mapping: Mapping | None = None) -> list[tuple[int, ...]]:
     """Which of several files, given by name and bytes, are read together: groups of their positions, predictions before labels.
 
-    A file that holds several tables or none stands alone, and so do all where it cannot be told whose labels are whose.
+    A file without a table stands alone, as does an archive with the labels of its own tables, and so do all where it cannot be
+    told whose labels are whose.
     """
-    mapping, halves = mapping or Mapping(), {}
+    mapping = mapping or Mapping()
+    halves: list[tuple[int, Half]] = []
     for i, (name, data) in enumerate(files):
         try:
-            tables = open_tables(data, name)
+            mine = [Half.of(t, mapping) for t in open_tables(data, name)]
+            if len(mine) == 1 or not partners(mine, mapping):
+                halves += [(i, half) for half in mine]
         except InputError:  # which is told when it is read
             continue
-        if len(tables) == 1:
-            halves[i] = Half.of(tables[0], mapping)
-    where = list(halves)
+    joined: dict[int, list[int]] = {}
     try:
-        joined = {where[i]: where[other] for i, other in partners(list(halves.values()), mapping).items()}
+        for one, other in partners([half for _, half in halves], mapping).items():
+            labels = joined.setdefault(halves[one][0], [])
+            labels += [i for i in (halves[other][0],) if i not in labels]
     except InputError:
         joined = {}
-    alone = set(range(len(files))) - set(joined.values())
-    return [(i, joined[i]) if i in joined else (i,) for i in sorted(alone)]
+    alone = set(range(len(files))) - {other for others in joined.values() for other in others}
+    return [(i, *joined.get(i, ())) for i in sorted(alone)]
 
 
-def _open(data: bytes | Sequence[tuple[str, bytes]], name: str, *, first_rows: bool = False) -> list[list[Table]]:
+def _open(
+    data: bytes | Sequence[tuple[str, bytes]], name: str, *, first_rows: bool = False, heard: Heard | None = None
+) -> list[list[Table]]:
     """The tables of one file or of several."""
     files = [(name, data)] if isinstance(data, bytes) else data
-    return [open_tables(content, each, first_rows=first_rows) for each, content in files]
+    parts = _parts(heard, len(files))
+    return [open_tables(content, each, first_rows=first_rows, heard=h) for (each, content), h in zip(files, parts, strict=True)]
 
 
-def _sources(source: Any, name: str | None, *, first_rows: bool = False) -> list[list[Table]]:
+def _parts(heard: Heard | None, n: int) -> list[Heard | None]:
+    """A listener for each of several files."""
+    return [within(heard, i / n, (i + 1) / n) for i in range(n)]
+
+
+def _sources(source: Any, name: str | None, *, first_rows: bool = False, heard: Heard | None = None) -> list[list[Table]]:
     """The tables of each source."""
     if not isinstance(source, (list, tuple)):
-        return [_tables(source, name, first_rows=first_rows)]
+        return [_tables(source, name, first_rows=first_rows, heard=heard)]
     if not source:
         raise InputError("No file was given.")
-    return [_tables(one, None) for one in source]
+    return [_tables(one, None, heard=h) for one, h in zip(source, _parts(heard, len(source)), strict=True)]
 
 
-def _tables(source: Any, name: str | None, *, first_rows: bool = False) -> list[Table]:
+def _tables(source: Any, name: str | None, *, first_rows: bool = False, heard: Heard | None = None) -> list[Table]:
     if isinstance(source, (str, os.PathLike)):
-        return path_tables(Path(source), first_rows=first_rows)
+        return path_tables(Path(source), first_rows=first_rows, heard=heard)
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return open_tables(bytes(source), name or "data", first_rows=first_rows)
+        return open_tables(bytes(source), name or "data", first_rows=first_rows, heard=heard)
     if hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__"):
         return frame_tables(source, name or "data frame")
     raise InputError(f"A {type(source).__name__} cannot be read. Give a path, bytes, a data frame, or a list of paths.")
@@ -164,12 +186,18 @@ def _read(part: Part) -> list[Predictions]:
         raise AmbiguousLayout(part.questions, source=part.name)
     try:
         whole, reading = read_layout(table, mapping)
-        found = predictions_of(whole, reading, mapping)
+        with worded_errors(table):
+            found = predictions_of(whole, reading, mapping)
     except AmbiguousLayout as ambiguous:
         raise AmbiguousLayout(ambiguous.questions, source=part.name) from None
     except InputError as error:
         raise named(error, table.name) from None
-    return [replace(p, source={**p.source, **part.source}) for p in found] if part.source else found
+    return [p.but(source=_hashed({**p.source, **part.source})) for p in found]
+
+
+def _hashed(source: dict[str, Any]) -> dict[str, Any]:
+    """Where predictions come from, with the SHA-256 of files that were still being worked out."""
+    return {k: v.text() if isinstance(v, Digest) else v for k, v in source.items()}
 
 
 def _read_all(sources: list[list[Table]], mapping: Mapping, labels: Table | None = None) -> list[Predictions]:
@@ -182,19 +210,32 @@ def _read_all(sources: list[list[Table]], mapping: Mapping, labels: Table | None
         try:
             found.append(_read(part))
         except InputError as error:
-            if id(part.table) not in packed or isinstance(error, AmbiguousLayout) or not _no_predictions(error):
-                raise
+            if id(part.table) not in packed or error.rule != NO_PREDICTIONS:
+                raise _beside(error, part.table) from None
             others.append((part.table, error))
     if not found:
         first = others[0][1]
-        raise InputError(str(first), available=first.available)
+        raise _beside(first, others[0][0])
     note = (f"Passed over in the archive, since without predictions: {listing([t.name for t, _ in others], 6)}.",) if others else ()
-    return [replace(p, notes=(*p.notes, *note)) for models in found for p in models]
+    return [p.but(notes=(*p.notes, *note)) if note else p for models in found for p in models]
 
 
-def _no_predictions(error: InputError) -> bool:
+def _beside(error: InputError, table: Table) -> InputError:
+    """An error with what was passed over beside a table, which may be what it lacks."""
+    note = next((n for n in table.notes if n.startswith("Passed over in the archive")), "")
+    if not note or isinstance(error, AmbiguousLayout):
+        return error
+    about = {"rule": error.rule, "value": error.value, "row": error.row, "column": error.column, "available": error.available}
+    return InputError(f"{error} {note}", **about)
+
+
+def _no_predictions(part: Part) -> bool:
     """Whether a table is no table of predictions."""
-    return "looks like a" in str(error)
+    try:
+        read_layout(part.table, part.mapping.settled(tuple(part.table.columns)))
+    except InputError as error:
+        return error.rule == NO_PREDICTIONS
+    return False
 
 
 def _layout_of_all(tables: list[Table], mapping: Mapping, labels: Table | None = None) -> Layout:
@@ -208,7 +249,7 @@ def _layout_of_all(tables: list[Table], mapping: Mapping, labels: Table | None =
     if len(layouts) == 1:
         return layouts[0]
     read_ones = [x for x in layouts if x.layout]
-    empty = [x for x in layouts if x.problem and "looks like a" in x.problem]
+    empty = [x for x, part in zip(layouts, parts, strict=True) if x.problem and _no_predictions(part)]
     open_ones = [x for x in layouts if not x.layout and not (read_ones and x in empty)]
     first = (open_ones or read_ones)[0]
     return replace(first, models=sum(x.models for x in read_ones)) if not open_ones else first
@@ -227,19 +268,6 @@ def _labels_table(source: Any) -> Table | None:
 
 
 def _renamed(found: list[Predictions], name: str | None) -> list[Predictions]:
-    """With the given name, and with " (2)" behind a name that repeats."""
-    if name is not None:
-        found = [replace(p, name=name if len(found) == 1 else f"{name}: {p.name}") for p in found]
-    counts: dict[str, int] = {}
-    taken = {p.name for p in found}
-    result = []
-    for p in found:
-        counts[p.name] = counts.get(p.name, 0) + 1
-        new = p.name
-        while counts[p.name] > 1 and new in taken:
-            new = f"{p.name} ({counts[p.name]})"
-            if new in taken:
-                counts[p.name] += 1
-        taken.add(new)
-        result.append(p if new == p.name else replace(p, name=new))
-    return result
+    """With the given name, and with names that differ."""
+    names = [p.name if name is None else name if len(found) == 1 else f"{name}: {p.name}" for p in found]
+    return [p if new == p.name else p.but(name=new) for p, new in zip(found, told_apart(names), strict=True)]

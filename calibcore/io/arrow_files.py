@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from calibcore.errors import InputError
+from calibcore.io.arrow_sizes import unpacked_sizes
 from calibcore.io.columns import Table, as_table
-from calibcore.io.parquet_columns import parquet_columns
+from calibcore.io.headers import check_width
+from calibcore.io.parquet_columns import check_words, parquet_columns
+from calibcore.progress import Heard
 
 __all__ = ["ARROW_FILE", "ARROW_STREAM", "PARQUET", "read_arrow", "read_parquet", "unique_names"]
 
 PARQUET, ARROW_FILE, ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
-def read_parquet(data: bytes, name: str, limit: int) -> Table:
-    """The table of a Parquet file that unpacks to no more than ``limit`` bytes."""
+def read_parquet(data: bytes | Path, name: str, limit: int, heard: Heard | None = None) -> Table:
+    """The table of a Parquet file, its bytes or its path, that unpacks to no more than ``limit`` bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
+        file = pq.ParquetFile(_opened(data))
         schema = file.schema_arrow
         names = _names(schema)
         size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
@@ -27,11 +31,18 @@ def read_parquet(data: bytes, name: str, limit: int) -> Table:
         raise InputError("This Parquet file is damaged or incomplete. Save it again.") from None
     _bounded(size, limit)
     unique_names(names)
+    check_width(len(names))
     if file.metadata.num_rows == 0:
         raise InputError("The file has columns but no data rows. Save it again with its rows.")
-    columns = parquet_columns(file, limit, lambda words: pq.ParquetFile(pa.BufferReader(data), read_dictionary=words))
+    columns = parquet_columns(file, limit, lambda words: pq.ParquetFile(_opened(data), read_dictionary=words), heard)
     n = file.metadata.num_rows
     return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
+
+
+def _opened(data: bytes | Path) -> Any:
+    import pyarrow as pa
+
+    return pa.OSFile(str(data)) if isinstance(data, Path) else pa.BufferReader(data)
 
 
 def _bounded(size: int, limit: int) -> None:
@@ -44,6 +55,7 @@ def read_arrow(data: bytes, name: str, limit: int) -> Table:
     import pyarrow as pa
 
     is_file = data.startswith(ARROW_FILE)
+    _bounded(sum(unpacked_sizes(data, is_file=is_file)), limit)
     try:
         reader = pa.ipc.open_file(pa.BufferReader(data)) if is_file else pa.ipc.open_stream(pa.BufferReader(data))
         batches, size = [], 0
@@ -53,6 +65,8 @@ def read_arrow(data: bytes, name: str, limit: int) -> Table:
             _bounded(size, limit)
             batches.append(batch)
         arrow = pa.Table.from_batches(batches, schema=reader.schema)
+        for field, cells in zip(arrow.schema, arrow.columns, strict=True):
+            check_words(field.name, cells, limit)
         names = _names(arrow.schema)
     except InputError:
         raise

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from calibcore.errors import InputError
 from calibcore.io.columns import Column, Table, as_table, one_chunk
 from calibcore.io.encodings import decoded
+from calibcore.io.quotes import check_quotes
 from calibcore.io.text import read_delimited
+from calibcore.progress import Heard, Passing, listened
 
-__all__ = ["read_big"]
+__all__ = ["read_big", "read_big_file"]
 
 _BIG = 4 << 20  # bytes of text from which on the detour over a sample pays
 _SAMPLE = 1 << 18
@@ -22,7 +26,7 @@ _WHOLE = r"^-?\d+$"
 _SIGNS = {"CSV": ",", "TSV": "\t", "text with semicolons": ";", "text with bars": "|"}
 
 
-def read_big(data: bytes, name: str) -> Table | None:
+def read_big(data: bytes, name: str, heard: Heard | None = None) -> Table | None:
     """The table of a big text, the same as `read_delimited` gives; None where that has more to do than to split lines.
 
     The first rows decide.  Where they are a header and plain rows, columns of decimals are parsed as numbers, and every one
@@ -32,10 +36,38 @@ def read_big(data: bytes, name: str) -> Table | None:
     sample = _sample(data, name) if len(data) > _BIG else None
     if sample is None or decoded(data).utf8 is not data:
         return None
-    cells = _cells(data, sample)
-    arrow = None if cells is None else cells.parsed()
+    if b'"' in data and data.count(b'"') % 2:
+        return None
+    return _table(
+        _cells(data, sample, lambda: io.BytesIO(data), len(data), quoted=data.find(b'"', data.find(b"\n")) >= 0), sample, name, heard
+    )
+
+
+def read_big_file(path: Path, start: bytes, name: str, heard: Heard | None = None) -> Table | None:
+    """The same for a file that begins with ``start``, which is never held as a whole.
+
+    What must be true of all bytes is seen while they pass; None where it is not, and for all that `read_big` leaves alone.
+    """
+    size = path.stat().st_size
+    sample = _sample(start, name) if size > _BIG else None
+    if sample is None or not start.isascii():
+        return None
+    cells = _cells(start, sample, partial(path.open, "rb"), size, quoted=b'"' in start)
+    table = _table(cells, sample, name, heard, hashed=True)
+    passed = cells.passed if cells else None
+    if table is None or passed is None or passed.hash is None or passed.bytes != size or not passed.ascii:
+        return None
+    if passed.quotes and (passed.quotes % 2 or b'"' not in start):
+        return None
+    return replace(table, sha256=passed.hash.hexdigest())
+
+
+def _table(cells: Cells | None, sample: Table, name: str, heard: Heard | None, *, hashed: bool = False) -> Table | None:
+    arrow = None if cells is None else cells.parsed(heard, hashed=hashed)
     if cells is None or arrow is None:
         return None
+    if cells.parsing.newlines_in_values:
+        check_quotes(b'""', arrow, cells.parsing.delimiter)  # that their number is even is seen elsewhere
     table = as_table(arrow, name, format=sample.format)
     return replace(
         sample,
@@ -56,7 +88,7 @@ def _sample(data: bytes, name: str) -> Table | None:
     return sample if plain and all(sample.columns) else None
 
 
-def _cells(data: bytes, sample: Table) -> Cells | None:
+def _cells(data: bytes, sample: Table, opened: Callable[[], Any], size: int, *, quoted: bool) -> Cells | None:
     """The cells, if a plain parser finds the sample's header and rows, and some column holds decimals."""
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -64,12 +96,12 @@ def _cells(data: bytes, sample: Table) -> Cells | None:
     sign, names = _SIGNS[sample.format], list(sample.columns)
     start = data[: data.rfind(b"\n", 0, _SAMPLE) + 1]
     line = start[: start.find(b"\n")].decode("utf-8")
-    if [c.strip() for c in next(csv.reader([line], delimiter=sign), [])] != names or (b'"' in data and data.count(b'"') % 2):
+    if [c.strip() for c in next(csv.reader([line], delimiter=sign), [])] != names:
         return None
-    quoted = data.find(b'"', len(line.encode())) >= 0
-    cells = Cells(data, names, pc.ParseOptions(delimiter=sign, newlines_in_values=quoted), {n: c.array for n, c in sample.columns.items()})
+    parsing = pc.ParseOptions(delimiter=sign, newlines_in_values=quoted)
+    cells = Cells(opened, size, names, parsing, {n: c.array for n, c in sample.columns.items()})
     try:
-        plain = cells.read(start, names, ())
+        plain = cells.read(pa.BufferReader(start), names, ())
     except pa.ArrowInvalid:
         return None
     if not all(one_chunk(plain.column(n)).equals(cells.first[n]) for n in names):
@@ -90,22 +122,27 @@ def _is_decimal(cells: Any) -> bool:
 class Cells:
     """A text under a header of one line: which columns are numbers, and their texts, should a rule ask for these."""
 
-    data: bytes
+    opened: Callable[[], Any]
+    size: int
     names: Sequence[str]
     parsing: Any  # pyarrow.csv.ParseOptions
     first: dict[str, Any]  # the first cells of each column, as texts
     numbers: tuple[str, ...] = ()
     texts: dict[str, Any] = field(default_factory=dict)
+    passed: Passing | None = None
 
-    def parsed(self) -> Any:
+    def parsed(self, heard: Heard | None, *, hashed: bool) -> Any:
         """All cells, with numbers in the columns that hold nothing else; None where there is no such column or a row is ragged."""
         import pyarrow as pa
 
         while self.numbers:
-            try:
-                arrow = self.read(self.data, self.names, self.numbers)
-            except pa.ArrowInvalid:
-                return None
+            with self.opened() as file:
+                self.passed = passed = Passing(file, hashed=hashed)
+                source = pa.PythonFile(passed, mode="r")
+                try:
+                    arrow = listened(partial(self.read, source, self.names, self.numbers), lambda: passed.bytes / self.size, heard)  # noqa: B023 - done before the next turn
+                except (pa.ArrowInvalid, OSError):
+                    return None
             finite = tuple(n for n in self.numbers if _finite(arrow.column(n)))
             if finite == self.numbers:
                 return arrow
@@ -119,18 +156,21 @@ class Cells:
 
     def whole(self, name: str) -> Any:
         """All cells of a column of numbers as texts: the column that is asked for first, then all others, so that it stays at two."""
+        import pyarrow as pa
+
         if name not in self.texts:
             wanted = [n for n in self.numbers if n not in self.texts] if self.texts else [name]
-            self.texts |= dict(zip(wanted, self.read(self.data, wanted, ()).columns, strict=True))
+            with self.opened() as file:
+                self.texts |= dict(zip(wanted, self.read(pa.PythonFile(file, mode="r"), wanted, ()).columns, strict=True))
         return self.texts[name]
 
-    def read(self, data: bytes, wanted: Sequence[str], numbers: Sequence[str]) -> Any:
+    def read(self, source: Any, wanted: Sequence[str], numbers: Sequence[str]) -> Any:
         """Some columns, as texts or numbers."""
         import pyarrow as pa
         import pyarrow.csv as pc
 
         return pc.read_csv(
-            pa.BufferReader(data),
+            source,
             read_options=pc.ReadOptions(column_names=list(self.names), skip_rows=1),
             parse_options=self.parsing,
             convert_options=pc.ConvertOptions(

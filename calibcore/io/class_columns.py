@@ -14,11 +14,12 @@ from calibcore.io.evidence import Evidence
 from calibcore.io.scales import class_scale, row_sums
 from calibcore.io.vocabulary import is_named, is_whole, plain
 
-__all__ = ["ClassSet", "is_one_hot", "matching_sets", "stem_sets"]
+__all__ = ["ClassSet", "is_one_hot", "matching_sets", "spellings", "stem_sets", "truth_key", "truth_names"]
 
 Middles = dict[Hashable, tuple[str, str]]  # class as a key → its name and its column
 _OUTPUT_WORDS = ("score", "logit", "class", "out", "raw", "margin", "decision", "softmax", "log", "conf")
 _FIRST = 1000  # rows that often settle what must hold for all
+_TRUTHS: dict[str, int] = {"false": 0, "true": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,12 @@ class ClassSet:
         """Whether the headers are whole numbers, or end in them after words that any feature may have: 7, x_7, never prob_7."""
         words = plain(self.before + self.after)
         telling = self.says_probability or words.startswith("p_") or any(w in words for w in _OUTPUT_WORDS) or words in ("z", "f", "o", "l")
-        return not telling and all(is_whole(name_key(c)) for c in self.columns)
+        return not telling and all(is_whole(name_key(c)) or self._is_numbered_truth(c) for c in self.columns)
+
+    def _is_numbered_truth(self, name: str) -> bool:
+        """Whether the header of True or False holds 1 or 0 in its place."""
+        header = self.columns[name]
+        return name.casefold() in _TRUTHS and is_whole(name_key(header[len(self.before) : len(header) - len(self.after)]))
 
     def believable(self, evidence: Evidence, *, sure: bool) -> bool:
         """Whether these are classes: the values add up, or else the headers leave no doubt that they are no features.
@@ -76,8 +82,25 @@ class ClassSet:
         return class_scale([evidence.column(c) for c in self.columns.values()], self.says_probability)
 
 
+def truth_key(name: str) -> Hashable:
+    """A name's key where classes are yes or no: True and true are 1, False is 0."""
+    return _TRUTHS.get(name.strip().casefold(), name_key(name))
+
+
+def truth_names(values: Iterable[str]) -> tuple[str, str] | None:
+    """How False and True are written where all values are such words, or 0 and 1 beside them; None for other values."""
+    found = list(values)
+    words = {truth_key(v): v for v in reversed(found) if v.strip().casefold() in _TRUTHS}  # the first way to write it
+    if not words or not {truth_key(v) for v in found} <= {0, 1}:
+        return None
+    style = next(iter(words.values()))
+    written = str.lower if style.islower() else str.upper if style.isupper() else str.capitalize
+    return str(words.get(0, written("false"))), str(words.get(1, written("true")))
+
+
 def matching_sets(evidence: Evidence, values: Sequence[str], columns: Iterable[str]) -> list[ClassSet]:
     """Sets of columns whose headers hold these values, the most complete ones; each has at least two columns."""
+    values = truth_names(values) or values
     numeric = [c for c in columns if evidence.numeric(c)]
     found = [s for pair in _affixes(values, numeric) if (s := _set(evidence, *pair, values, numeric)) is not None]
     found = [s for s in found if not is_one_hot(evidence, list(s.columns.values()))]
@@ -99,7 +122,7 @@ def _matched(found: ClassSet, values: Sequence[str]) -> int:
 def _affixes(values: Sequence[str], columns: Sequence[str]) -> list[tuple[str, str]]:
     """Beginnings and ends that are left when one of the first values is cut out of a header."""
     pairs: dict[tuple[str, str], int] = {}
-    for text in dict.fromkeys(t for v in values[:3] for t in (v, name_text(_number(v)))):
+    for text in dict.fromkeys(t for v in values[:3] for t in (v, name_text(_number(v)), *spellings(v))):
         for column in columns:
             at = column.find(text) if text else -1
             while at >= 0:
@@ -109,23 +132,33 @@ def _affixes(values: Sequence[str], columns: Sequence[str]) -> list[tuple[str, s
     return sorted(pairs, key=lambda p: -pairs[p])[:200]
 
 
+def spellings(value: str) -> list[str]:
+    """Other ways to write True, False, 1 and 0 in a header."""
+    key = truth_key(value)
+    return [s for w, k in _TRUTHS.items() if k == key for s in (w.capitalize(), w, w.upper(), str(k))]
+
+
 def _number(value: str) -> float | str:
     key = name_key(value)
     return key if isinstance(key, (int, float)) else value
 
 
 def _set(evidence: Evidence, before: str, after: str, values: Sequence[str], columns: Sequence[str]) -> ClassSet | None:
+    key = truth_key if {truth_key(v) for v in values} <= {0, 1} else name_key
     middles: Middles = {}
     for column in columns:
         if column.startswith(before) and column.endswith(after) and len(column) > len(before) + len(after):
             middle = column[len(before) : len(column) - len(after)]
-            middles.setdefault(name_key(middle), (middle, column))
-    wanted = {name_key(v): v for v in values}
+            middles.setdefault(key(middle), (middle, column))
+    wanted = {key(v): v for v in values}
     hits = [k for k in middles if k in wanted]
     single = len(wanted) == len(hits) == 1 and ClassSet(before, after, {}).says_probability
     if not hits or len(middles) < 2 or (len(hits) < 2 and not single) or len(hits) * 2 < len(wanted):
         return None
-    extra = _more_classes(evidence, middles, hits, named=bool(before or after))
+    words = any(t.strip().casefold() in _TRUTHS for k in hits for t in (wanted[k], middles[k][0]))
+    if words and any(is_whole(k) for k in middles if k not in hits):  # 0, 1 and 2 are no False and True
+        return None
+    extra = set() if words else _more_classes(evidence, middles, hits, named=bool(before or after))
     chosen = {(wanted[k] if k in wanted else middles[k][0]): middles[k][1] for k in middles if k in wanted or k in extra}
     if len(chosen) < 2:
         return None

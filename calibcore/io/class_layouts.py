@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import replace
+
 import numpy as np
 
 from calibcore.checks import listing, name_key, name_text, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.class_columns import ClassSet, matching_sets, stem_sets
+from calibcore.io.class_columns import ClassSet, matching_sets, spellings, stem_sets, truth_key, truth_names
 from calibcore.io.columns import MISSING_LABELS
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, is_believable, label_question, label_without_column, named_labels, other_labels
 from calibcore.io.reading import Reading, Unit
-from calibcore.io.vocabulary import is_named
+from calibcore.io.vocabulary import is_named, is_whole
 
 __all__ = ["class_reading", "named_by_values", "orders", "unnamed_classes"]
 
@@ -47,13 +50,61 @@ def _candidates(e: Evidence, labels: list[str]) -> dict[str, list[ClassSet]]:
     for label in labels:
         values = list(e.values(label) or ())
         values += _named_like_missing(e, label)
-        own = {name_key(v) for v in values}
-        values += [v for p in e.predictions for v in e.values(p) or () if name_key(v) not in own]
+        own = {name_key(v) for v in truth_names(values) or values}
+        binary = own <= {0, 1}  # False and True among predictions are no further names
+        values += [v for p in e.predictions for v in e.values(p) or () if (truth_key if binary else name_key)(v) not in own]
         sets = matching_sets(e, list(dict.fromkeys(values)), [c for c in _pool(e) if c != label]) if values else []
-        sets = [s for s in sets if own & {name_key(c) for c in s.columns} and s.believable(e, sure=label in sure)]
+        sets = [s for s in sets if own & _keys(s) and s.believable(e, sure=label in sure)]
+        sets = [t for s in sets if (t := _counted_alike(e, label, s, ask=label in sure)) is not None]
         if sets:
             found[label] = sets
     return found
+
+
+def _keys(found: ClassSet) -> set[Hashable]:
+    return {name_key(c) for c in found.columns}
+
+
+def _counted_alike(e: Evidence, label: str, found: ClassSet, *, ask: bool) -> ClassSet | None:
+    """The set, unless its numbers and the label's are counted from different ones, as 0, 1, 2 and 1, 2, 3: then as told or asked."""
+    shift = _shift(e, label, found)
+    if not shift:
+        return found
+    told, columns = e.mapping.classes, found.columns.values()
+    if told is not None and len(told) == len(columns):
+        return ClassSet(found.before, found.after, dict(zip(told, columns, strict=True)))
+    if not ask:
+        return None
+    offers = [[str(int(float(c)) + by) for c in found.columns] for by in (shift, 0)]
+    values = set(map(name_key, e.values(label) or ()))
+    raise _ask_classes(e, label, found, [",".join(o) for o in offers if values <= set(map(name_key, o))])
+
+
+def _shift(e: Evidence, label: str, found: ClassSet) -> int:
+    """By how much the label's numbers seem to lie above (1) or below (−1) those in the headers; 0 where they agree."""
+    classes, values = list(map(name_key, found.columns)), [name_key(v) for v in e.values(label) or ()]
+    numbered = values and all(is_whole(v) for v in (*classes, *values))
+    if not numbered or classes != [classes[0] + i for i in range(len(classes))]:  # type: ignore[operator]
+        return 0
+    low, high = min(values), max(values)  # type: ignore[type-var]
+    for first, by in ((0, 1), (1, -1)):
+        if classes[0] != first or low < first + by or high > len(classes) - 1 + first + by:  # type: ignore[operator]
+            continue
+        beyond = low < first or high > len(classes) - 1 + first  # type: ignore[operator]
+        if beyond or (low < high and not _guessed_beyond(e, found) and _likelier(e, label, found, by)):  # type: ignore[operator]
+            return by
+    return 0
+
+
+def _likelier(e: Evidence, label: str, found: ClassSet, by: int) -> bool:
+    """Whether the true classes are more probable where the labels are counted from another number."""
+    names, k = e.column(label).names(), len(found.columns)
+    matrix = np.column_stack([e.column(c).numeric().values for c in found.columns.values()])
+    place = {name_key(c): i for i, c in enumerate(found.columns)}
+    position = np.array([*(place.get(name_key(d), -1) for d in names.distinct), -1])[names.code]
+    rows = np.flatnonzero((position >= 0) & (position - by >= 0) & (position - by < k) & ~np.isnan(matrix).any(axis=1))
+    here, there = (matrix[rows, position[rows] - shift].sum() for shift in (0, by))
+    return bool(there > here)
 
 
 def _named_like_missing(e: Evidence, label: str) -> list[str]:
@@ -104,6 +155,7 @@ def _same_or_ask(e: Evidence, found: dict[str, list[ClassSet]]) -> str:
 
 def class_reading(e: Evidence, label: str, sets: list[ClassSet]) -> Reading:
     """A reading of complete sets of class columns, in class order; several sets are several models."""
+    sets = [_in_words_of(e, label, s) for s in sets] if e.mapping.classes is None else sets
     _all_labelled(e, label, sets[0])
     scales = [e.mapping.scale or s.scale(e) or "" for s in sets]
     chosen = next((s for s in ("fraction", "percent", "log-prob", "logit") if s in scales), scales[0])
@@ -122,6 +174,24 @@ def class_reading(e: Evidence, label: str, sets: list[ClassSet]) -> Reading:
     return Reading("label + one column per class", "classes", units, classes, scale, e.predicted)
 
 
+def _in_words_of(e: Evidence, label: str, found: ClassSet) -> ClassSet:
+    """The set with the label's names for classes that are called otherwise: true for True, cat for prob_cat."""
+    values, names = list(e.values(label) or ()), list(found.columns)
+    if not values or {name_key(v) for v in values} & _keys(found):
+        return found
+    truths = truth_names(values)
+    key = truth_key if truths else name_key
+    for before, value, after in (n.partition(s) for n in names for s in (values[0], *spellings(values[0]))):
+        inner = [n[len(before) : len(n) - len(after)] for n in names if value and n.startswith(before) and n.endswith(after)]
+        keys = [key(n) for n in inner]
+        if len(inner) != len(names) or len(set(keys)) < len(keys) or not {key(v) for v in values} <= set(keys):
+            continue
+        if truths and set(keys) == {0, 1}:
+            inner = [truths[int(str(k))] for k in keys]
+        return replace(found, columns=dict(zip(inner, found.columns.values(), strict=True)))
+    return found
+
+
 def _all_labelled(e: Evidence, label: str, found: ClassSet) -> None:
     """InputError for the first label that no column stands for."""
     known = {name_key(c) for c in found.columns}
@@ -131,15 +201,20 @@ def _all_labelled(e: Evidence, label: str, found: ClassSet) -> None:
         rows = np.array([*(name_key(d) in strange for d in names.distinct), False])[names.code]
         row = int(np.argmax(rows))
         raise label_without_column(names.distinct[names.code[row]], row + 1, label, list(found.columns))
-    guesses = e.values(e.predicted) or () if e.predicted and e.numeric(e.predicted) and not e.mapping.probabilities else ()
-    beyond = [v for v in guesses if name_key(v) not in known]
-    if beyond:
+    if beyond := _guessed_beyond(e, found):
         raise InputError(
             f"Column {e.predicted!r} predicts {listing(beyond, 3)}, which no probability column stands for; they are named after "
             f"{listing(list(found.columns), 6)}. Say which class each column is (--prob {','.join([*found.columns.values()][:6])} "
             "--columns-are classes --classes A,B,…).",
             column=e.predicted,
         )
+
+
+def _guessed_beyond(e: Evidence, found: ClassSet) -> list[str]:
+    """Numbers among the predicted classes that no column stands for."""
+    guesses = e.values(e.predicted) or () if e.predicted and e.numeric(e.predicted) and not e.mapping.probabilities else ()
+    key = truth_key if truth_names(found.columns) else name_key
+    return [v for v in guesses if key(v) not in set(map(key, found.columns))]
 
 
 def _all_classes(e: Evidence, label: str, found: ClassSet) -> None:
@@ -227,10 +302,10 @@ def unnamed_classes(e: Evidence) -> Reading | None:
     raise _ask_classes(e, label, found)
 
 
-def _ask_classes(e: Evidence, label: str, found: ClassSet) -> AmbiguousLayout:
+def _ask_classes(e: Evidence, label: str, found: ClassSet, offers: list[str] | None = None) -> AmbiguousLayout:
     values, columns = sorted_names(list(e.values(label) or ())), list(found.columns.values())
     k = len(columns)
-    offer = _likeliest_first(e, label, columns, orders(values, list(found.columns))) if len(values) == k else []
+    offer = offers or (_likeliest_first(e, label, columns, orders(values, list(found.columns))) if len(values) == k else [])
     shown = f"{columns[0]} … {columns[-1]}" if k > 6 else listing(columns, 6)
     text = (
         f"The headers of the {k} probability columns ({shown}) are not values of {label!r} "

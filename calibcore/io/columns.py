@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 
 from calibcore.checks import name_key, name_text
 from calibcore.errors import InputError
+from calibcore.io.codes import Codes, codes, looked_up, rises, short_codes
+from calibcore.io.headers import check_width
+from calibcore.io.vocabulary import meant, nearest
 from calibcore.io.written_numbers import MINUS, MISSING_LABELS, MISSING_NUMBERS, Numeric, filled, text_numbers
+from calibcore.progress import Digest
 
-__all__ = ["MISSING_LABELS", "MISSING_NUMBERS", "Column", "Kind", "Names", "Numeric", "Table", "as_table", "kind_of", "one_chunk"]
+__all__ = ["MISSING_LABELS", "MISSING_NUMBERS", "Column", "Kind", "Names", "Numeric", "Span", "Table", "as_table", "kind_of", "one_chunk"]
 
 Kind = Literal["text", "number", "flag", "time", "nested", "other"]
 Numbers = NDArray[np.floating[Any]]
-_MANY_CELLS, _PART = 1000, 1 << 16
-_FEW_TEXTS = 20
+_MANY_CELLS, _FEW_TEXTS = 1000, 20
+_NAMED = 12  # columns that a sentence names
+_BLOCK = 1 << 15  # numbers that stay in the processor's cache
 _WHOLE_WITH_COMMA = r"[+-]?\d+,0+"
 _SCIENTIFIC = r"[+-]?\d\.\d+[eE][+-]\d\d"
 
@@ -29,17 +34,29 @@ class Names:
     """A column as names: the distinct texts and, for each row, which one it holds (−1: an absent cell)."""
 
     distinct: tuple[str, ...]
-    code: NDArray[np.intp]
+    code: Codes
 
     def missing(self, keep: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
         """Rows without a name; words such as NA count as missing unless ``keep`` holds them."""
-        absent = np.array([*(d.casefold() in MISSING_LABELS and d not in keep for d in self.distinct), True])
-        return absent[self.code]
+        return self.rows([d.casefold() in MISSING_LABELS and d not in keep for d in self.distinct], absent=True)
 
-    def among(self, names: Iterable[str], *, unknown: int = -1) -> NDArray[np.intp]:
+    def rows(self, wanted: Iterable[bool], *, absent: bool = False) -> NDArray[np.bool_]:
+        """The rows that hold a name for which ``wanted``, one flag a name, is true; absent cells as ``absent`` says."""
+        wanted = list(wanted)
+        if not any(wanted):
+            return self.code < 0 if absent else np.zeros(len(self.code), dtype=np.bool_)
+        if wanted.count(True) == 1 and not absent:
+            return np.asarray(self.code == wanted.index(True))
+        return looked_up(np.array([*wanted, absent]), self.code)
+
+    def among(self, names: Iterable[str], *, unknown: int = -1) -> Codes:
         """Place in ``names`` of what each row holds; −1 for an absent cell, ``unknown`` for a name that is not there."""
         place = {name_key(n): i for i, n in enumerate(names)}
-        return np.array([*(place.get(name_key(d), unknown) for d in self.distinct), -1], dtype=np.intp)[self.code]
+        to = [place.get(name_key(d), unknown) for d in self.distinct]
+        if to == list(range(len(to))):
+            return self.code
+        short = self.code.dtype if len(place) <= np.iinfo(self.code.dtype).max else np.dtype(np.intp)
+        return looked_up(np.array([*to, -1], dtype=short), self.code)
 
     def present(self, keep: frozenset[str] = frozenset()) -> tuple[str, ...]:
         """The names that occur, without words for missing, merged where they are equal numbers."""
@@ -48,6 +65,31 @@ class Names:
             if d.casefold() not in MISSING_LABELS or d in keep:
                 kept.setdefault(name_key(d), d)
         return tuple(kept.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The lowest and the highest of numbers (NaN where there is none), and how many of them are missing."""
+
+    low: float
+    high: float
+    missing: int
+
+    @classmethod
+    def of(cls, values: Numbers) -> Span:
+        """The span of an array, in one pass over it."""
+        low, high, missing = np.inf, -np.inf, 0
+        for start in range(0, len(values), _BLOCK):
+            part = values[start : start + _BLOCK]
+            least, most = part.min(), part.max()
+            if np.isnan(least):
+                absent = np.isnan(part)
+                missing += int(absent.sum())
+                if absent.all():
+                    continue
+                least, most = part[~absent].min(), part[~absent].max()
+            low, high = min(low, float(least)), max(high, float(most))
+        return cls(low, high, missing) if missing < len(values) else cls(np.nan, np.nan, missing)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,15 +116,34 @@ class Column:
     @property
     def array(self) -> Any:
         """The cells as one Arrow array."""
-        return self._once("array", lambda: one_chunk(self.load()))
+        return self._once("array", lambda: one_chunk(self.memo.pop("loaded") if "loaded" in self.memo else self.load()))
+
+    def _loaded(self) -> Any:
+        """The cells as they were loaded, perhaps in parts."""
+        return self.memo["array"] if "array" in self.memo else self._once("loaded", self.load)
+
+    def _parts(self) -> list[Any]:
+        """The cells as plain Arrow arrays, without putting them together."""
+        import pyarrow as pa
+        import pyarrow.types as pt
+
+        cells = self._loaded()
+        cells = self.array if pt.is_dictionary(cells.type) else cells
+        return list(cells.chunks) if isinstance(cells, pa.ChunkedArray) else [cells]
+
+    def is_integer(self) -> bool:
+        """Whether the cells are stored as whole numbers."""
+        import pyarrow.types as pt
+
+        return self.kind == "number" and pt.is_integer((self._loaded() if self.first is None else self.first).type)
 
     def head(self, rows: int) -> Any:
         """The first cells as an Arrow array; fewer where only fewer were given, so that nothing is loaded for a look."""
         return (self.array if self.first is None or "array" in self.memo else self.first).slice(0, rows)
 
-    def encoded(self) -> tuple[Any, NDArray[np.integer[Any]]]:
+    def encoded(self) -> tuple[Any, Codes]:
         """The distinct cells as an Arrow array, in the order they occur, and which one each row holds (−1: a null)."""
-        encoded: tuple[Any, NDArray[np.integer[Any]]] = self._once("encoded", lambda: _encoded(self.array))
+        encoded: tuple[Any, Codes] = self._once("encoded", lambda: short_codes(self._parts()) or codes(self.array))
         return encoded
 
     def names(self) -> Names:
@@ -98,27 +159,43 @@ class Column:
     def _numeric(self) -> Numeric:
         if self.numbers is not None:
             return Numeric(filled(one_chunk(self.numbers())))
-        return (self._of_few_texts() if self.kind == "text" else None) or _numeric(self.array, self.kind)
+        few = self._few()
+        return _numeric(self.array, self.kind) if few is None else replace(few, values=np.append(few.values, np.nan)[self.encoded()[1]])
+
+    def _few(self) -> Numeric | None:
+        """The numbers of few different texts, each read once; None where there are many, or one is no number."""
+        found: Numeric | None = self._once("few", self._of_few_texts)
+        return found
 
     def _of_few_texts(self) -> Numeric | None:
-        """The numbers of few different texts, each read once; None where there are many, or one is no number."""
+        if self.kind != "text" or self.numbers is not None:
+            return None
         if "encoded" not in self.memo and len(self.head(_MANY_CELLS).unique()) > _FEW_TEXTS:
             return None
         distinct, code = self.encoded()
         found = text_numbers(distinct) if 4 * len(distinct) < len(code) else None
-        if found is None or found.n_bad:
-            return None
-        return replace(found, values=np.append(found.values, np.nan)[code])
+        return None if found is None or found.n_bad else found
+
+    def occurring(self) -> Numbers:
+        """The numbers that occur, each at least once; where few texts repeat, once, and else all cells."""
+        few = self._few()
+        return (few or self.numeric()).values
 
     def first_numbers(self, rows: int) -> Numbers:
         """The first cells as numbers."""
-        if self.kind == "number" and self.first is not None and "numeric" not in self.memo:
+        if self.kind == "number" and "numeric" not in self.memo:
             return _numeric(self.head(rows), "number").values
-        return self.numeric().values[:rows]
+        few = None if "numeric" in self.memo else self._few()
+        return self.numeric().values[:rows] if few is None else np.append(few.values, np.nan)[self.encoded()[1][:rows]]
+
+    def span(self) -> Span:
+        """The lowest and the highest number, and how many cells hold none."""
+        span: Span = self._once("span", lambda: Span.of(self.occurring()))
+        return span
 
     def all_begin(self, mark: str) -> bool:
         """Whether there are names and all of them begin with a mark; the first cells are looked at before the others."""
-        for found in (_names(*_encoded(self.head(_FEW_TEXTS))), None):
+        for found in (_names(*codes(self.head(_FEW_TEXTS))), None):
             names = (found or self.names()).present()
             if not all(d.startswith(mark) for d in names):
                 return False
@@ -126,7 +203,7 @@ class Column:
 
     def n_different(self) -> int:
         """How many different cells there are; cells in rising order are not counted."""
-        return int(self._once("n_different", lambda: len(self.array) if _rises(self.array) else len(self.array.unique())))
+        return int(self._once("n_different", lambda: len(self.array) if rises(self.array) else len(self.array.unique())))
 
     @property
     def is_numeric(self) -> bool:
@@ -138,8 +215,12 @@ class Column:
             return True
         if self.kind not in ("text", "number") or not _may_be_number(self.head, self.kind):
             return False
+        if self.is_integer():
+            return any(len(p) > p.null_count for p in self._parts())
+        if few := self._few():
+            return not np.isnan(few.values).all()
         found = self.numeric()
-        good = int(np.count_nonzero(~np.isnan(found.values)))
+        good = len(found.values) - self.span().missing
         return good > 0 and found.n_bad < good
 
     def few_names(self, limit: int) -> tuple[str, ...] | None:
@@ -148,7 +229,8 @@ class Column:
         return self._once(key, lambda: self._few_names(limit))  # type: ignore[no-any-return]
 
     def _few_names(self, limit: int) -> tuple[str, ...] | None:
-        if self.kind in ("nested", "other", "time") or len(self.head(5000).unique()) > limit + len(MISSING_LABELS):
+        most = limit + len(MISSING_LABELS)
+        if self.kind in ("nested", "other", "time") or len(self.head(5000).unique()) > most or len(self.encoded()[0]) > most:
             return None
         found = self.names().present()
         return found if len(found) <= limit else None
@@ -182,7 +264,7 @@ class Table:
     format: str
     encoding: str | None = None
     notes: tuple[str, ...] = ()
-    sha256: str | None = None
+    sha256: str | Digest | None = None
     index: tuple[str, ...] = ()
     complete: bool = True
     rows_in_file: int | None = None
@@ -194,8 +276,10 @@ class Table:
         if name not in self.columns and name in self.derived:
             return self.derived[name]
         if name not in self.columns:
-            shown = ", ".join(list(self.columns)[:12]) + (" …" if len(self.columns) > 12 else "")
-            raise InputError(f"There is no column called {name!r}. The columns are {shown}.", column=name, available=tuple(self.columns))
+            every = tuple(self.columns)
+            shown = tuple(dict.fromkeys((*nearest(name, every), *every)))[:_NAMED]
+            text = f"There is no column called {name!r}. {meant(name, every)}The columns are {', '.join(shown)}"
+            raise InputError(f"{text}{' …' if len(every) > len(shown) else ''}.", column=name, available=every)
         return self.columns[name]
 
     def preview(self, rows: int = 5) -> list[dict[str, str]]:
@@ -215,6 +299,7 @@ def _first_cells(column: Column, rows: int) -> list[str]:
 
 def as_table(arrow: Any, name: str, **about: Any) -> Table:
     """A `Table` from an Arrow table."""
+    check_width(arrow.num_columns)
     columns = {n: Column(n, kind_of(arrow.schema.field(i).type), _loader(arrow, i)) for i, n in enumerate(arrow.column_names)}
     return Table(name, columns, arrow.num_rows, **{"rows_in_file": arrow.num_rows, **about})
 
@@ -247,79 +332,14 @@ def one_chunk(array: Any) -> Any:
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
     if pt.is_dictionary(array.type):
+        if pt.is_string_view(array.type.value_type):  # which Arrow does not decode
+            array = array.cast(pa.dictionary(array.type.index_type, pa.large_string()))
         array = array.dictionary_decode()
     wide = pt.is_large_string(array.type) or pt.is_string_view(array.type)
     return array.cast(pa.large_string()) if wide else array
 
 
-def _encoded(array: Any) -> tuple[Any, NDArray[np.integer[Any]]]:
-    import pyarrow.types as pt
-
-    if pt.is_nested(array.type):
-        raise InputError("This column holds lists or records, not names.")
-    short = _letters(array)
-    if short is not None:
-        return short
-    encoded = (array.cast("string") if pt.is_temporal(array.type) else array).dictionary_encode(null_encoding="mask")
-    code = encoded.indices if encoded.indices.null_count == 0 else encoded.indices.fill_null(-1)
-    return encoded.dictionary, code.to_numpy(zero_copy_only=False)
-
-
-def _letters(array: Any) -> tuple[Any, NDArray[np.uint8]] | None:
-    """`_encoded` of many short cells, texts of one letter or whole numbers of a small range; None of others."""
-    import pyarrow as pa
-    import pyarrow.types as pt
-
-    if len(array) < _MANY_CELLS or array.null_count or not (pt.is_string(array.type) or pt.is_integer(array.type)):
-        return None
-    low, letters = _steps(array) if pt.is_integer(array.type) else (0, _bytes(array))
-    if letters is None:
-        return None
-    parts = (letters[start : start + _PART] for start in range(0, len(letters), _PART))
-    there = np.flatnonzero(sum(np.bincount(part, minlength=256) for part in parts))
-    there = there[np.argsort([np.argmax(letters == b) for b in there])]
-    code = np.zeros(256, dtype=np.uint8)
-    code[there] = np.arange(len(there))
-    cells = [int(b) + low for b in there] if pt.is_integer(array.type) else [chr(b) for b in there]
-    return pa.array(cells, type=array.type), code[letters]
-
-
-def _bytes(array: Any) -> NDArray[np.uint8] | None:
-    """Texts of one ASCII letter each as numbers."""
-    _, offsets, data = array.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1]
-    if ends[-1] - ends[0] != len(array) or not (np.diff(ends) == 1).all():
-        return None
-    letters = np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]]
-    return letters if letters.max() < 128 else None
-
-
-def _steps(array: Any) -> tuple[int, NDArray[np.uint8] | None]:
-    """The lowest of whole numbers, and how far each is above it, if none is by more than 255."""
-    values = array.to_numpy()
-    low, high = int(values.min()), int(values.max())
-    if high - low > 255:
-        return low, None
-    return low, np.subtract(values, values.dtype.type(low), out=np.empty(len(values), dtype=np.uint8), casting="unsafe")
-
-
-def _rises(array: Any) -> bool:
-    """Whether each cell is above the one before: whole numbers, or texts by length and then by their letters (a9 before a10)."""
-    import pyarrow.compute as pc
-    import pyarrow.types as pt
-
-    text = pt.is_string(array.type) or pt.is_large_string(array.type)
-    if array.null_count or not (text or pt.is_integer(array.type)):
-        return False
-    before, after = array.slice(0, len(array) - 1), array.slice(1)
-    rises = pc.less(before, after)
-    if text:
-        long, longer = pc.binary_length(before), pc.binary_length(after)
-        rises = pc.or_(pc.less(long, longer), pc.and_(pc.equal(long, longer), rises))
-    return bool(pc.all(rises, min_count=0).as_py())
-
-
-def _names(distinct: Any, code: NDArray[np.integer[Any]]) -> Names:
+def _names(distinct: Any, code: Codes) -> Names:
     """Distinct texts with their codes; texts that differ only in blanks are one."""
     texts = ["nan" if isinstance(v, float) and np.isnan(v) else name_text(v).strip() for v in distinct.to_pylist()]
     if texts and all(re.fullmatch(_WHOLE_WITH_COMMA, t) for t in texts):  # 0,0 and 1,0, where decimals have a comma
@@ -330,7 +350,7 @@ def _names(distinct: Any, code: NDArray[np.integer[Any]]) -> Names:
     merged: dict[str, int] = {}
     to = np.array([merged.setdefault(t, len(merged)) for t in texts] + [-1], dtype=np.intp)
     same = len(merged) == len(texts)
-    return Names(tuple(merged), code.astype(np.intp) if same else to[code])
+    return Names(tuple(merged), (code if code.itemsize < 4 else code.astype(np.intp)) if same else to[code])
 
 
 def _may_be_number(head: Callable[[int], Any], kind: Kind) -> bool:
@@ -350,8 +370,10 @@ def _numeric(array: Any, kind: Kind) -> Numeric:
     values = array.cast(target, safe=False).to_numpy(zero_copy_only=False)
     if values.dtype.kind != "f":  # an all-null column comes back as objects
         values = values.astype(np.float64)
-    absent = np.isnan(values)
-    return Numeric(np.where(absent, values.dtype.type(np.nan), values) if absent.any() else values)  # a signalling NaN would warn
+    with np.errstate(invalid="ignore"):
+        if not np.isnan(np.min(values, initial=np.inf)):
+            return Numeric(values)
+    return Numeric(np.where(np.isnan(values), values.dtype.type(np.nan), values))  # a signalling NaN would warn
 
 
 def _shown(value: Any) -> str:

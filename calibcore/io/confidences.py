@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, no_label
 from calibcore.io.reading import Reading, Unit
-from calibcore.io.scales import single_scale
+from calibcore.io.scales import single_scale, to_fractions
 from calibcore.io.vocabulary import is_named, wrong_or_right
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.floating[Any]]
+_BY_LUCK = 1 / 20  # at least as often, values without a meaning would be apart like that
 
 
 def settled_scale(e: Evidence, column: str, *, confidence: bool = False) -> str:
@@ -90,6 +93,8 @@ def ask_confidence(column: str, text: str) -> AmbiguousLayout:
 
 def confidence_reading(e: Evidence, columns: list[str] | None) -> Reading:
     """Confidence in the predicted class, with the class or with a flag that says whether it was right."""
+    if e.mapping.confidence == ():
+        raise _judges_no_probability(e)
     columns = columns or given(e.told("confidence"), e.named("confidence")) or e.named("probability")
     if not columns:
         raise e.no_column("probability")
@@ -102,44 +107,57 @@ def confidence_reading(e: Evidence, columns: list[str] | None) -> Reading:
     units_for = [Unit((c,), "", c if len(columns) > 1 else None) for c in columns]
     reading = Reading("confidence + correct", "confidence", tuple(units_for), (), scales.pop(), e.predicted, e.correct)
     label = _label_of_confidence(e, columns)
+    notes = _not_a_probability(e, columns[0], label, reading.scale)
     if label is None:
-        return _checked_flags(e, reading)
-    _not_a_probability(e, columns[0])
+        return replace(_checked_flags(e, reading), notes=notes)
     occurring = {name_key(v): v for n in (e.predicted or label, label) for v in e.values(n) or ()}  # 0.0 and 0 are one class
     classes = e.mapping.classes or tuple(sorted_names(list(occurring.values())))
     units = tuple(Unit(u.columns, label, u.name) for u in reading.units)
-    notes = _flag_differs(e, label)
     return Reading("label + predicted + confidence", "confidence", units, classes, reading.scale, e.predicted, None, notes=notes)
 
 
-def _flag_differs(e: Evidence, label: str) -> tuple[str, ...]:
-    """A note where a flag says something else than the label and the predicted class."""
-    if e.correct is None or e.predicted is None:
+def _not_a_probability(e: Evidence, column: str, label: str | None, scale: str) -> tuple[str, ...]:
+    """Asks where a confidence behaves like the probability of one of two classes; a note where its name or luck explains that."""
+    if e.predicted is None or e.mapping.confidence:
         return ()
-    flag, true, predicted = (e.column(c).names() for c in (e.correct, label, e.predicted))
-    keys = {name_key(d): i for i, d in enumerate(true.distinct)}
-    right = true.code == np.array([*(keys.get(name_key(d), -2) for d in predicted.distinct), -3], dtype=np.intp)[predicted.code]
-    says = [wrong_or_right(d) for d in flag.distinct]
-    differs = np.array([*(s is False for s in says), False])[flag.code] & right
-    differs |= np.array([*(s is True for s in says), False])[flag.code] & ~right
-    if not differs.any():
+    values = to_fractions(e.column(column).numeric().values, scale)[0]
+    sides = sides_of(e, e.predicted, values)
+    high = [c for c in sides if len(sides) == 2 and is_probability_of(sides, c)]
+    if not high:
         return ()
-    first = int(np.argmax(differs)) + 1
-    where = f"in {int(differs.sum()):,} rows (first: row {first:,})"
-    return (f"Column {e.correct!r} says otherwise than {label!r} and {e.predicted!r} {where}; the label counts.",)
+    named = is_named(column, "confidence")
+    if np.nanmin(values) >= 0.5:  # as every confidence in one of two classes is
+        known = {name_key(v) for n in (e.predicted, label) if n for v in e.values(n) or ()}
+        if len(known) > 2:
+            return ()
+        if named or _by_luck(sides, high[0]):
+            why = "is named like one" if named else "has few values"
+            text = f"Column {column!r} is read as the confidence in the predicted class, since it {why}"
+            return (f"{text}, but is higher wherever {high[0]!r} is predicted: if it is the probability of that class, say so (--prob).",)
+    if e.mapping.probabilities:
+        raise _judges_no_probability(e)
+    by_name = "is a confidence by name, but it " if named else ""
+    raise ask_confidence(
+        column,
+        f"Column {column!r} {by_name}is high for one predicted class and low for the other, like the "
+        "probability of one class. Is it a confidence, or (none) the probability of the positive class?",
+    )
 
 
-def _not_a_probability(e: Evidence, column: str) -> None:
-    """Asks where a confidence by name behaves like the probability of one of two classes."""
-    if e.predicted is None or e.mapping.confidence or np.nanmin(e.column(column).numeric().values) >= 0.5:
-        return
-    sides = sides_of(e, e.predicted, e.column(column).numeric().values)
-    if len(sides) == 2 and any(is_probability_of(sides, c) for c in sides):
-        raise ask_confidence(
-            column,
-            f"Column {column!r} is a confidence by name, but it is high for one predicted class and low for the other, like the "
-            "probability of one class. Is it a confidence, or (none) the probability of the positive class?",
-        )
+def _by_luck(sides: dict[str, Floats], name: str) -> bool:
+    """Whether the values of the predicted classes are so few that they can lie apart by chance."""
+    mine, both = (np.unique(v[~np.isnan(v)]).size for v in (sides[name], np.concatenate(list(sides.values()))))
+    orders = comb(min(both, 60), min(mine, both - mine, 5))  # fewer than there are, which is enough to tell
+    return 2 / orders > _BY_LUCK
+
+
+def _judges_no_probability(e: Evidence) -> InputError:
+    flag = f"Column {e.correct!r}" if e.correct else "A flag for right or wrong"
+    return InputError(
+        f"{flag} judges the confidence in the predicted class, not the probability of one class. "
+        "Name the column of the true class (--label), or the one of the confidence (--confidence).",
+        column=e.correct,
+    )
 
 
 def sides_of(e: Evidence, predicted: str, values: Floats) -> dict[str, Floats]:
@@ -159,8 +177,8 @@ def _label_of_confidence(e: Evidence, columns: list[str]) -> str | None:
         if not candidates:
             raise no_label(e)
         text = (
-            f"Column {columns[0]!r} is a confidence by name, but no column holds the predicted "
-            "class or says whether it was right. Is it the probability of one class?"
+            f"Column {columns[0]!r} is {'taken as a confidence' if e.mapping.confidence else 'a confidence by name'}, but no column holds "
+            "the predicted class (--predicted) or says whether it was right (--correct). Is it the probability of one class?"
         )
         raise AmbiguousLayout([question("probabilities", text, columns)])
     label = find_label(e, tuple(columns), shares_values(e, e.predicted))

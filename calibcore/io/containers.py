@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io import arrays, workbooks
 from calibcore.io.archives import MAX_RATIO, Archive, implausible, is_zip, open_archive, passed_over
 from calibcore.io.arrow_files import ARROW_FILE, ARROW_STREAM, PARQUET, read_arrow, read_parquet, unique_names
-from calibcore.io.big_text import read_big
+from calibcore.io.asides import without_asides
+from calibcore.io.big_text import read_big, read_big_file
 from calibcore.io.columns import Table, as_table
 from calibcore.io.documents import is_list, read_json, starts_document
 from calibcore.io.foreign import refuse_foreign
 from calibcore.io.records import looks_like_records
 from calibcore.io.text import NO_TABLE, read_delimited
 from calibcore.io.vector_layouts import with_fields
+from calibcore.progress import Digest, Heard, within
 
 __all__ = ["MAX_UNPACKED", "frame_tables", "open_tables", "path_tables"]
 
 MAX_UNPACKED = 2 << 30  # bytes that a packed file may grow to
 _MAX_WORKBOOK = 1 << 30  # bytes of a workbook's parts, which take more memory as cells
 _PREFIX = 4 << 20  # bytes of text that a first look reads
+_STEP, _READ = 8 << 20, 0.1  # bytes between two words on how far it is, and the part of the time that they take before they are parsed
+_BLANK = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 _SAVE = "Save the predictions as CSV, Parquet or JSON Lines"
 _GZIP, _COMPOUND = b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
 _BINARY = (PARQUET, _GZIP, b"PK", arrays.MAGIC, ARROW_FILE, ARROW_STREAM, _COMPOUND)
@@ -41,21 +45,58 @@ _KINDS = {  # beginning of a format → endings of file names
 }
 
 
-def path_tables(path: Path, *, first_rows: bool = False) -> list[Table]:
-    """The tables of a file; with ``first_rows`` only the beginning of a long text is read."""
+def path_tables(path: Path, *, first_rows: bool = False, heard: Heard | None = None) -> list[Table]:
+    """The tables of a file; with ``first_rows`` only the beginning of a long text is read, and ``heard`` is told how far it is."""
     try:
         with path.open("rb") as file:
-            data = file.read(_PREFIX + 1) if first_rows else file.read()
-            if len(data) > _PREFIX and first_rows and _needs_all(data):
-                data += file.read()
+            data = file.read(_PREFIX + 1)
+            passing = _passing(path, data, first_rows=first_rows, heard=heard) if len(data) > _PREFIX and path.is_file() else None
+            if passing is None and (not first_rows or _needs_all(data)):
+                data += _rest(file, path.stat().st_size, within(heard, 0, _READ))
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
     except (OSError, ValueError):
         raise InputError(f"{path} cannot be read as a file.") from None
-    return open_tables(data, path.name, first_rows=first_rows)
+    return passing or open_tables(data, path.name, first_rows=first_rows, heard=within(heard, _READ, 1))
 
 
-def open_tables(data: bytes, name: str, *, first_rows: bool = False) -> list[Table]:
+def _rest(file: BinaryIO, size: int, heard: Heard | None) -> bytes:
+    """What is left of a file; in parts where somebody listens."""
+    if heard is None:
+        return file.read()
+    parts = []
+    while part := file.read(_STEP):
+        parts.append(part)
+        heard(file.tell() / max(size, 1))
+    return b"".join(parts)
+
+
+def _passing(path: Path, start: bytes, *, first_rows: bool, heard: Heard | None) -> list[Table] | None:
+    """The table of a big file that need not be held as a whole, Parquet or plain text; None of others."""
+    name = path.name
+    if start.startswith(PARQUET):
+        digest = None if first_rows else Digest.of_file(path)
+        try:
+            table = read_parquet(path, name, 4 * MAX_UNPACKED, heard)
+            return _finished([replace(table, sha256=digest)], name)
+        except InputError as error:
+            raise named(error, name) from None
+    if first_rows or start.startswith(_BINARY) or start[:64].lstrip(_BLANK)[:1] in (b"[", b"{"):
+        return None
+    try:
+        refuse_foreign(start, name)
+    except InputError:  # which is told with all of the file at hand
+        return None
+    try:
+        found = read_big_file(path, start, name, heard)
+    except InputError as error:
+        raise named(error, name) from None
+    return None if found is None else _finished([found], name)
+
+
+def open_tables(data: bytes, name: str, *, first_rows: bool = False, heard: Heard | None = None) -> list[Table]:
     """The tables in a file's bytes.
 
     Parameters
@@ -65,6 +106,8 @@ def open_tables(data: bytes, name: str, *, first_rows: bool = False) -> list[Tab
         The file's name: shown in messages, never used to tell what the bytes are.
     first_rows : bool
         Read only the beginning of a long text.
+    heard : callable, optional
+        Told which part of a big file has been read, 0 to 1.
 
     Returns
     -------
@@ -77,7 +120,7 @@ def open_tables(data: bytes, name: str, *, first_rows: bool = False) -> list[Tab
         If the file is empty, no table, damaged, or of a kind that is not read.
     """
     try:
-        return _file_tables(data, name, first_rows=first_rows, limit=MAX_UNPACKED)
+        return _file_tables(data, name, first_rows=first_rows, limit=MAX_UNPACKED, heard=heard)
     except InputError as error:
         raise named(error, name) from None
 
@@ -87,11 +130,11 @@ def _needs_all(data: bytes) -> bool:
     return data.startswith(_BINARY) or (looks_like_records(data) and starts_document(data))
 
 
-def _file_tables(data: bytes, name: str, *, first_rows: bool, limit: int, inside: bool = False) -> list[Table]:
+def _file_tables(data: bytes, name: str, *, first_rows: bool, limit: int, inside: bool = False, heard: Heard | None = None) -> list[Table]:
     """The tables of a file; ``inside`` an archive it must be no other one."""
-    digest = None if first_rows else hashlib.sha256(data).hexdigest()
+    digest = None if first_rows else Digest(lambda: BytesIO(data), len(data))
     packed = data.startswith(_GZIP)
-    content = _unpacked(data, name, limit) if packed else data
+    content = _unpacked(data, name, limit, within(heard, 0, _READ)) if packed else data
     archive = open_archive(content) if is_zip(content) else None
     if archive and archive.kind == "zip":
         if inside or packed:
@@ -104,12 +147,15 @@ def _file_tables(data: bytes, name: str, *, first_rows: bool, limit: int, inside
         tables = arrays.array_tables(members, name)
     else:
         cut = first_rows and len(content) > _PREFIX and not _needs_all(content)
-        tables = [_table(content[:_PREFIX] if cut else content, name, complete=not cut)]
+        heard = within(heard, _READ, 1) if packed else heard
+        tables = [_table(content[:_PREFIX] if cut else content, name, complete=not cut, heard=heard)]
+    return _finished([replace(t, sha256=digest) for t in tables], name, packed=packed)
+
+
+def _finished(tables: list[Table], name: str, *, packed: bool = False) -> list[Table]:
+    """With the fields of records as columns, and what the name of the file promised."""
     surprise = _surprise(name.lower().removesuffix(".gz"), tables[0].format)
-    return [
-        replace(t, sha256=digest, notes=(*t.notes, *surprise), format=t.format + (", gzip" if packed else ""))
-        for t in map(with_fields, tables)
-    ]
+    return [replace(t, notes=(*t.notes, *surprise), format=t.format + (", gzip" if packed else "")) for t in map(with_fields, tables)]
 
 
 def _workbook(data: bytes, archive: Archive | None, name: str) -> list[Table]:
@@ -117,6 +163,7 @@ def _workbook(data: bytes, archive: Archive | None, name: str) -> list[Table]:
     for part, content in archive.contents(_MAX_WORKBOOK) if archive else ():
         workbooks.check_cells(part, content)
     tables, others = workbooks.workbook_tables(data)
+    tables = without_asides(tables, "workbook")
     notes = (f"Passed over in the workbook, since no tables: {listing(others, 6)}.",) if others else ()
     if len(tables) == 1:
         return [replace(tables[0], name=name, notes=(*tables[0].notes, *notes))]
@@ -141,6 +188,7 @@ def _archive_tables(archive: Archive, name: str, *, first_rows: bool) -> list[Ta
             others.append(member)
     if not tables:
         raise InputError(f"The archive holds no table; it holds {listing(others, 4)}. {_SAVE}, and add that file.")
+    tables = without_asides(tables, "archive")
     notes = (*passed_over(others), *_surprise(name.lower(), "zip archive"))
     several = (f"The archive {name} holds {len(tables)} tables: {listing([t.name for t in tables], 6)}.",) if len(tables) > 1 else ()
     names = _told_apart([t.name for t in tables])
@@ -164,11 +212,11 @@ def named(error: InputError, name: str) -> InputError:
     return InputError(f"{name}: {text}", rule=error.rule, value=error.value, row=error.row, column=error.column, available=error.available)
 
 
-def _table(data: bytes, name: str, *, complete: bool) -> Table:
-    if not data[:4096].strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n") and not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
+def _table(data: bytes, name: str, *, complete: bool, heard: Heard | None = None) -> Table:
+    if not data[:4096].strip(_BLANK) and not data.strip(_BLANK):
         raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
     if data.startswith(PARQUET):
-        return read_parquet(data, name, 4 * MAX_UNPACKED)
+        return read_parquet(data, name, 4 * MAX_UNPACKED, heard)
     if data.startswith((ARROW_FILE, ARROW_STREAM)):
         return read_arrow(data, name, 4 * MAX_UNPACKED)
     if data.startswith(arrays.MAGIC):
@@ -180,10 +228,10 @@ def _table(data: bytes, name: str, *, complete: bool) -> Table:
         return read_json(data, name, complete=complete)
     if len(data) >= _PREFIX and b"\n" not in data[:_PREFIX] and b"\r" not in data[:_PREFIX]:
         raise InputError(f"The first {_PREFIX >> 20} MB hold no end of a line, so this is no table of text. {_SAVE}.", rule=NO_TABLE)
-    return (read_big(data, name) if complete else None) or read_delimited(data, name, complete=complete)
+    return (read_big(data, name, heard) if complete else None) or read_delimited(data, name, complete=complete)
 
 
-def _unpacked(data: bytes, name: str, limit: int) -> bytes:
+def _unpacked(data: bytes, name: str, limit: int, heard: Heard | None = None) -> bytes:
     """Gzip content, counted while it is unpacked."""
     machine = zlib.decompressobj(wbits=31)
     parts, size, rest = [], 0, data
@@ -201,11 +249,15 @@ def _unpacked(data: bytes, name: str, limit: int) -> bytes:
                     f"{name} unpacks to more than {MAX_RATIO} times its size, as no table of predictions does. Add it unpacked."
                 )
             parts.append(part)
+            if heard:
+                heard(1 - len(rest) / len(data))
             rest = machine.unconsumed_tail
             if machine.eof and machine.unused_data.startswith(b"\x1f\x8b"):
                 rest, machine = machine.unused_data, zlib.decompressobj(wbits=31)
             elif not part and not rest:
                 break
+        if machine.eof and machine.unused_data.strip(b"\0"):  # whatever it is, it would be lost
+            raise zlib.error  # noqa: TRY301
     except zlib.error:
         raise InputError(f"{name} is a damaged gzip file. Pack it again, or add it unpacked.") from None
     if not machine.eof:
@@ -217,7 +269,9 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
     """The table of a data frame: pandas, or anything that speaks the Arrow C stream."""
     import pyarrow as pa
 
+    index: tuple[str, ...] = ()
     if hasattr(frame, "iloc") and hasattr(frame, "columns"):
+        frame, index = _with_index(frame)
         arrow = _from_pandas(frame)
     else:
         arrow = pa.table(frame)
@@ -225,7 +279,25 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
     unique_names(arrow.column_names)
     if arrow.num_rows == 0:
         raise InputError("The data frame has no rows. Give it its rows.")
-    return [with_fields(as_table(arrow, name, format="data frame"))]
+    return [with_fields(as_table(arrow, name, format="data frame", index=index))]
+
+
+def _with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """A data frame with its index as columns, as a CSV file has it, and their names; not one that only counts the rows."""
+    index = frame.index
+    levels = list(getattr(index, "names", ()))
+    counts = levels == [None] and type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    if counts or getattr(frame.columns, "nlevels", 1) > 1:
+        return frame, ()
+    columns = set(map(str, frame.columns))
+    names = ["" if n is None and levels.index(None) == i else f"level_{i}" if n is None else str(n) for i, n in enumerate(levels)]
+    kept = [i for i, n in enumerate(names) if n not in columns and names.count(n) == 1]
+    if not kept:
+        return frame, ()
+    gone = [i for i in range(len(names)) if i not in kept]
+    whole = frame.set_axis(index.set_names(names), axis=0)
+    whole = whole.reset_index(level=gone, drop=True) if gone else whole
+    return whole.reset_index(), tuple(names[i] for i in kept)
 
 
 def _from_pandas(frame: Any) -> Any:

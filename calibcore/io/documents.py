@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ __all__ = ["is_list", "read_json", "starts_document"]
 _WRAPPERS = ("records", "rows", "results", "predictions", "instances", "data", "items", "examples", "samples", "outputs", "entries")
 _HOW = 'Save a list of records, such as [{"label": 1, "p": 0.8}], or CSV.'
 _DEPTH = 4
+_FOLLOWS = re.compile(r"\S")
 Records = list[dict[str, Any]]
 
 
@@ -43,10 +45,7 @@ def starts_document(data: bytes) -> bool:
 
 
 def _is_record(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
+    return isinstance(_value(line), dict)
 
 
 def read_json(data: bytes, name: str, *, complete: bool = True) -> Table:
@@ -62,7 +61,7 @@ def read_json(data: bytes, name: str, *, complete: bool = True) -> Table:
     if not complete or (len(lines) > 1 and _is_record(lines[0])):
         return read_records(data, name, complete=complete)
     document = _parsed(source)
-    if isinstance(document, tuple):  # one list of values a line
+    if isinstance(document, tuple):  # several values
         document = list(document)
     found = _found(document, 0) or _one_record(document)
     if found is None:
@@ -81,17 +80,24 @@ def _one_record(document: Any) -> Found | None:
 
 
 def is_list(data: bytes) -> bool:
-    """Whether bytes are a JSON list of numbers or words, which could be text in brackets as well."""
+    """Whether bytes are a JSON list of numbers or words, or one a line, which could be text in brackets as well."""
     start = data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start and not start.startswith(b"["):
         return False
     text = data.strip(b"\xef\xbb\xbf \t\r\n")
     if not (text.startswith(b"[") and text.endswith(b"]")):
         return False
+    if b"\n" not in text:
+        return isinstance(_value(text), list)
+    return isinstance(_value(text), list) or all(isinstance(_value(line), list) for line in text.split(b"\n") if line.strip())
+
+
+def _value(text: bytes | str) -> Any:
+    """What JSON says; None if it is damaged."""
     try:
-        return isinstance(json.loads(text), list)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
 
 
 def _keys(document: Any) -> str:
@@ -103,26 +109,45 @@ def _keys(document: Any) -> str:
 
 
 def _parsed(source: Text) -> Any:
-    """The document; a tuple of lists if each line holds one."""
+    """The document; a tuple of values if it holds several: a list in each line, or records one after the other."""
     text = source.whole
     try:
         return json.loads(text, object_pairs_hook=once)
     except RecursionError:
         raise InputError(f"The JSON document is nested too deeply to be a table. {_HOW}") from None
     except json.JSONDecodeError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) > 1 and error.msg == "Extra data":
-            try:
-                values = tuple(json.loads(line, object_pairs_hook=once) for line in lines)
-            except (json.JSONDecodeError, RecursionError):
-                pass
-            else:
-                return values
+        several = _one_a_line(text) or _one_after_the_other(text) if error.msg == "Extra data" else ()
+        if several:
+            return several
+        if not text[error.pos :].strip() or error.msg.startswith("Unterminated string"):
+            raise InputError(f"The JSON is damaged at line {error.lineno:,}: it ends too early. Copy or save it again.") from None
         raise InputError(f"The JSON is damaged at line {error.lineno:,}, column {error.colno:,} ({error.msg}). Save it again.") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"The JSON cannot be read ({error}). Save it again.") from None
+    except InputError:
+        raise
+    except ValueError:  # of the limit that Python sets to the digits of a whole number
+        raise InputError(f"The JSON holds a whole number with thousands of digits. {_HOW}") from None
+
+
+def _one_a_line(text: str) -> tuple[Any, ...]:
+    """The values, if there is one in each line."""
+    try:
+        return tuple(json.loads(line, object_pairs_hook=once) for line in text.splitlines() if line.strip())
+    except (json.JSONDecodeError, RecursionError):
+        return ()
+
+
+def _one_after_the_other(text: str) -> tuple[Any, ...]:
+    """The records of a text that holds nothing else, wherever its lines end; lists are none, since each could be a case or a table."""
+    decoder, values, at = json.JSONDecoder(object_pairs_hook=once), [], 0
+    try:
+        while at < len(text):
+            value, end = decoder.raw_decode(text, at)
+            values.append(value)
+            follows = _FOLLOWS.search(text, end)
+            at = follows.start() if follows else len(text)
+    except (json.JSONDecodeError, RecursionError):
+        return ()
+    return tuple(values) if all(isinstance(v, dict) for v in values) else ()
 
 
 def _found(document: Any, depth: int) -> Found | None:

@@ -16,6 +16,12 @@ _UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")  # in Windows-1252; 8d, 8f and 9
 _SIGNS_IN_WORDS = re.compile(  # ł ą ś ź Ł Ą Ż Ś Ź of Windows-1250 are signs in Windows-1252, which stand before no letter; œ of œuf does
     rb"[\xb3\xb9][a-z\xb3\xb9]|\x9c[a-hj-tv-z]|\x9f[a-z]|[a-z]\x9f|[\xa3\xa5\xaf][a-z\xf3]|\x8c[a-hj-tv-z]"
 )
+_FOREIGN_LETTERS = re.compile(rb"[A-Za-z]?[\x80-\xff]+[A-Za-z]?")
+_CYRILLIC = re.compile(
+    rb"[\xc0-\xdf\xa8]?[\xe0-\xff\xb8]+|[\xc0-\xdf\xa8]+"
+)  # a word in small letters, with a capital first, or in capitals
+_LETTERS = {1250: "ł or ě", 1251: "ж or я", 1252: "é or ß"}
+_MARK, _END = b"\xef\xbb\xbf", b"\x1a"  # byte order mark of UTF-8; the end of a text in DOS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ def decoded(data: bytes, *, complete: bool = True) -> Text:
     InputError
         If the bytes are no text.
     """
+    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        raise InputError("The text is written in UTF-32, which is not read. Save it again as UTF-8.")
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if data.startswith(mark):
             return _text(_from_utf16(data[2:], encoding, complete=complete).encode("utf-8", "replace"), "UTF-16 with byte order mark")
@@ -50,14 +58,19 @@ def decoded(data: bytes, *, complete: bool = True) -> Text:
         note = "The text looks like UTF-16 without a byte order mark, and was read so."
         return _text(_from_utf16(data, bare, complete=complete).encode("utf-8", "replace"), "UTF-16", note)
     body = data if complete else data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1]
-    marked = body.startswith(b"\xef\xbb\xbf")
-    body = body[3:] if marked else body
-    if body.isascii() or _is_utf8(body):
-        return _text(body, "UTF-8 with byte order mark" if marked else "UTF-8")
+    marked = body.startswith(_MARK)
+    body = body.removeprefix(_MARK).removesuffix(_END)
+    if body.isascii() or _decodes(body, "utf-8"):
+        encoding = "UTF-8 with byte order mark" if marked else "UTF-8"
+        if b"\n" + _MARK in body:  # files that were put together
+            return _text(body.replace(b"\n" + _MARK, b"\n"), encoding, "Byte order marks within the text were left out.")
+        return _text(body, encoding)
     page = _code_page(body)
-    letters = "ł or ě" if page == 1250 else "é or ß"
-    note = f"The text is not UTF-8, so it was read as Windows-{page}: check letters such as {letters} in the names."
-    return _text(body.decode(f"cp{page}", errors="replace").encode("utf-8"), f"Windows-{page}", note)
+    if page is None:
+        note = "The text is neither UTF-8 nor of a code page that is known, so letters in names are wrong: save it again as UTF-8."
+        return _text(body.decode("latin-1").encode("utf-8"), "unknown", note)  # different bytes stay different names
+    note = f"The text is not UTF-8, so it was read as Windows-{page}: check letters such as {_LETTERS[page]} in the names."
+    return _text(body.decode(f"cp{page}").encode("utf-8"), f"Windows-{page}", note)
 
 
 def _bare_utf16(data: bytes) -> str | None:
@@ -78,18 +91,30 @@ def _from_utf16(data: bytes, encoding: str, *, complete: bool) -> str:
     return text if complete else text[: text.rfind("\n") + 1]
 
 
-def _is_utf8(data: bytes) -> bool:
+def _decodes(data: bytes, encoding: str) -> bool:
     try:
-        data.decode("utf-8")
+        data.decode(encoding)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _code_page(data: bytes) -> int:
-    """Windows-1250 where bytes are no letters in Windows-1252, or where its signs such as ³ stand within words."""
+def _code_page(data: bytes) -> int | None:
+    """Windows-1251 for Cyrillic words, Windows-1250 where bytes are no letters in Windows-1252 or its signs such as ³ stand in words.
+
+    None where some bytes are no letters in either.
+    """
     start = data[:_SNIFF]
-    return 1250 if _UNDEFINED & set(start) or _SIGNS_IN_WORDS.search(start) else 1252
+    central = _UNDEFINED & set(start) or _SIGNS_IN_WORDS.search(start)
+    pages = (1251,) if _is_cyrillic(start) else (1250,) if central else (1252, 1250)
+    return next((page for page in pages if _decodes(data, f"cp{page}")), None)
+
+
+def _is_cyrillic(start: bytes) -> bool:
+    """Whether letters beyond ASCII make words of their own, as é or ß never do, cased as Cyrillic words are in Windows-1251."""
+    words = _FOREIGN_LETTERS.findall(start)
+    fit = [len(w) for w in words if _CYRILLIC.fullmatch(w)]
+    return max(fit, default=0) >= 3 and len(fit) >= 0.9 * len(words)
 
 
 def _text(utf8: bytes, encoding: str, *notes: str) -> Text:
@@ -97,7 +122,8 @@ def _text(utf8: bytes, encoding: str, *notes: str) -> Text:
     if b"\x00" in utf8:
         line = utf8[: utf8.index(b"\x00")].count(b"\n") + 1
         raise InputError(f"This is not a table of text: it holds binary data (a zero byte in line {line:,}). {_SAVE}", rule=NO_TABLE)
-    start = utf8[:_SNIFF].decode("utf-8", errors="ignore")
+    end = utf8.find(b"\n", _SNIFF, 8 * _SNIFF) + 1  # a line that is cut would be another one
+    start = utf8[: end or _SNIFF].decode("utf-8", errors="ignore")
     controls = sum((c < " " and c not in "\t\n\r\f\v\x1b") or c == "\ufffd" for c in start[:4096])
     if controls > 0.02 * len(start[:4096]):
         raise InputError(f"This is not a table of text: it holds binary data. {_SAVE}", rule=NO_TABLE)

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import InputError, Question
-from calibcore.io.columns import Column, Table
+from calibcore.io.columns import MISSING_LABELS, Column, Span, Table
 from calibcore.io.mapping import Mapping
 from calibcore.io.vocabulary import bare, is_bound_of, is_named, is_whole, plain, polarity, wrong_or_right
 
-__all__ = ["FLAGS", "MAX_CLASSES", "Evidence", "question"]
+__all__ = ["FLAGS", "MAX_CLASSES", "NO_PREDICTIONS", "Evidence", "question"]
 
 MAX_CLASSES = 1000
+NO_PREDICTIONS = "the table holds predictions"  # the rule that a table of something else breaks
 FLAGS = {
     "predicted": "--predicted",
     "probabilities": "--prob",
@@ -92,7 +93,7 @@ class Evidence:
     def whole(self, name: str) -> bool:
         """Whether a numeric column holds whole numbers only."""
         column = self.column(name)
-        return _whole(column.first_numbers(_FIRST)) and _whole(column.numeric().values)
+        return column.is_integer() or (_whole(column.first_numbers(_FIRST)) and _whole(column.occurring()))
 
     def class_like(self, name: str) -> bool:
         """Whether a column can hold class names: not many different values, and no measured numbers."""
@@ -164,8 +165,13 @@ class Evidence:
         return self._once("model", lambda: next((n for n in self.names if is_named(n, "model", exact=True) and self._is_axis(n)), None))
 
     def _is_axis(self, name: str) -> bool:
-        found = self.values(name, 200)
-        return name not in self._claimed("model") and found is not None and len(found) > 1 and len(found) * 2 <= self.table.n_rows
+        """Whether a column tells models apart by their texts, of which no text is one: version 1.1 is not 1.10."""
+        column = self.column(name)
+        if name in self._claimed("model") or column.few_names(200) is None:
+            return False
+        names = column.names()
+        found = sum(d.casefold() not in MISSING_LABELS for d in names.distinct) + bool(names.missing().any())
+        return found > 1 and found * 2 <= self.table.n_rows
 
     @property
     def correct(self) -> str | None:
@@ -211,8 +217,10 @@ class Evidence:
         named = [n for n in self.names if any(is_named(n, r, exact=True) for r in ("weight", "ignore")) or self.column(n).kind == "time"]
         dated = [n for n in self.names if is_named(n, "time") and not is_named(n, "probability")]
         single = [c for c in (self.model, self.correct) if c]
-        told = set(replace(self.mapping, predicted=None, correct=None, model=None, weight=None, id=None, groups=None).columns())
-        return frozenset((*self.index, *self.ids, *self.predictions, *named, *dated, *single)) - told
+        beside: dict[str, Any] = dict.fromkeys(("model", "weight", "id", "groups", "cluster", "time"))
+        main = set(replace(self.mapping, predicted=None, correct=None, **beside).columns())
+        told = replace(self.mapping, label=None, predicted=None, correct=None, confidence=None, probabilities=None, groups=None).columns()
+        return frozenset((*self.index, *self.ids, *self.predictions, *named, *dated, *single, *told)) - main
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -240,7 +248,9 @@ class Evidence:
         if not self.numeric(name):
             return False
         column = self.column(name)
-        return _in_unit(column.first_numbers(_FIRST)) and _in_unit(values := column.numeric().values) and _fractions(values)
+        if column.is_integer() or not _in_unit(first := column.first_numbers(_FIRST)):
+            return False
+        return _in_unit(column.span()) and (_fractions(first) or _fractions(column.occurring()))
 
     def about(self, probability: str) -> list[str]:
         """Free two-valued columns whose name is what a probability column is about: ``is_fraud`` of ``fraud_probability``."""
@@ -272,6 +282,7 @@ class Evidence:
         return InputError(
             f"{self.hint(what)}No column looks like a {what}. Name it ({option} in the shell, Columns "
             f"on the page); the columns are {listing([n or '(no name)' for n in self.names or self.index], 12)}.",
+            rule=NO_PREDICTIONS,
             available=self.names,
         )
 
@@ -299,11 +310,12 @@ def _whole(values: Numbers) -> bool:
     return True
 
 
-def _in_unit(values: Numbers) -> bool:
-    """Whether no value is outside [0, 1], but for rounding."""
-    return bool(len(values)) and not (np.fmin.reduce(values) < -1e-6 or np.fmax.reduce(values) > 1 + 1e-6)
+def _in_unit(found: Numbers | Span) -> bool:
+    """Whether there are values and none is outside [0, 1], but for rounding."""
+    span = found if isinstance(found, Span) else Span.of(found)
+    return not (span.low < -1e-6 or span.high > 1 + 1e-6)
 
 
 def _fractions(values: Numbers) -> bool:
     """Whether some value is neither 0 nor 1."""
-    return any(bool(((part > 0) & (part < 1)).any()) for part in (values[:_FIRST], values))
+    return bool(((values > 0) & (values < 1)).any())

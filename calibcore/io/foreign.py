@@ -13,8 +13,8 @@ __all__ = ["is_pickle", "refuse_foreign"]
 _SAVE = "Save the predictions as CSV, Parquet or JSON Lines"
 _PANDAS = 'In Python: pandas.{}(file).to_csv("predictions.csv", index=False).'
 _STATA = _PANDAS.format("read_stata")
-_R = 'In R: write.csv(readRDS(file), "predictions.csv", row.names = FALSE).'
-_R_DATA = 'In R: load(file), then write.csv(the data frame, "predictions.csv", row.names = FALSE).'
+_R = 'In R: write.csv(readRDS(file), "predictions.csv", row.names = FALSE). Add that file.'
+_R_DATA = 'In R: load(file), then write.csv(the data frame, "predictions.csv", row.names = FALSE). Add that file.'
 _SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", f"is a PDF. {_SAVE}."),
@@ -22,16 +22,23 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\xff\xd8\xff", f"is a picture. {_SAVE}."),
     (b"GIF8", f"is a picture. {_SAVE}."),
     (b"{\\rtf", f"is a text document (RTF). {_SAVE}."),
+    (b"\x1f\x8b", "is packed with gzip twice. Unpack it once, and add it again."),
     (b"BZh91AY", "is packed with bzip2, which is not read. Unpack it first."),
     (b"\xfd7zXZ\x00", "is packed with xz, which is not read. Unpack it first."),
     (b"\x28\xb5\x2f\xfd", "is packed with Zstandard, which is not read. Unpack it first."),
     (b"\x04\x22\x4d\x18", "is packed with LZ4, which is not read. Unpack it first."),
     (b"7z\xbc\xaf\x27\x1c", "is a 7-Zip archive, which is not read. Unpack it first."),
     (b"Rar!\x1a\x07", "is a RAR archive, which is not read. Unpack it first."),
+    (b"\x5d\x00\x00", "is packed with LZMA, which is not read. Unpack it first."),
+    (b"\x1f\x9d", "is packed with compress (Z), which is not read. Unpack it first."),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "is a pointer of Git LFS, not the file itself. Add the file itself, which git lfs pull fetches.",
+    ),
     (b"FEA1", 'is a Feather file of version 1, which is not read. In Python: pandas.read_feather(file).to_parquet("predictions.parquet").'),
     (b"\x89HDF\r\n", "is an HDF5 file, which is not read. Save its arrays with numpy.savez, or as CSV or Parquet."),
-    (b"MATLAB 5.0", "is a MATLAB file, which is not read. In MATLAB: writetable(t, 'predictions.csv')."),
-    (b"MATLAB 7.3", "is a MATLAB file, which is not read. In MATLAB: writetable(t, 'predictions.csv')."),
+    (b"MATLAB 5.0", "is a MATLAB file, which is not read. In MATLAB: writetable(t, 'predictions.csv'). Add that file."),
+    (b"MATLAB 7.3", "is a MATLAB file, which is not read. In MATLAB: writetable(t, 'predictions.csv'). Add that file."),
     (b"SQLite format 3\x00", "is an SQLite database, which is not read. Export the table as CSV."),
     (_SAS, f"is a SAS data set (sas7bdat), which is not read. In SAS: PROC EXPORT to CSV. {_PANDAS.format('read_sas')}"),
     (b"HEADER RECORD*******LIB", f"is a SAS transport file, which is not read. In SAS: PROC EXPORT to CSV. {_PANDAS.format('read_sas')}"),
@@ -88,6 +95,15 @@ def _by_more_than_a_magic(data: bytes) -> str:
         (
             start.startswith(b"ORC") and b"ORC" in data[-8:] and not start.isascii(),
             "is an ORC file, which is not read. Save it as Parquet.",
+        ),
+        (
+            start.startswith(b"PARE") and data.endswith(b"PARE") and not start.isascii(),
+            "is an encrypted Parquet file, which is not read. Save it again without encryption.",
+        ),
+        (start[257:262] == b"ustar", "is a tar archive, which is not read. Unpack it, and add its files (or a zip archive of them)."),
+        (
+            start[5:10] == b'\x00\x00\x00{"',
+            "is a file of tensors (safetensors), which is not read. Save its arrays with numpy.savez, or as CSV or Parquet.",
         ),
         (start[8:12] == b"DUCK", "is a DuckDB database, which is not read. Export the table as Parquet: COPY t TO 'predictions.parquet'."),
         (_HTML.match(start), f"is a web page (HTML), not the table itself. {_SAVE}."),

@@ -15,21 +15,24 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.class_columns import ClassSet, is_one_hot
 from calibcore.io.columns import Column, Table
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.labels import named_labels, other_labels
+from calibcore.io.judged_rows import ALL_ROWS
+from calibcore.io.keys import Rows
+from calibcore.io.labels import FEW, named_labels, other_labels
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
-from calibcore.io.pairs import headless, pairing, shared_id
+from calibcore.io.pairs import headless, shared_id
 from calibcore.io.reshaped import texts
 from calibcore.io.shapes import ordinary
 from calibcore.io.vectors import vectors_of
 from calibcore.io.vocabulary import is_named, plain
 
-__all__ = ["Half", "agree", "are_classes", "label_of", "own_label", "partners", "says_probability"]
+__all__ = ["Half", "agree", "are_classes", "differing", "label_of", "own_label", "partners", "says_probability", "says_truth"]
 
 Holds = Literal["both", "predictions", "perhaps", "labels", "neither"]
 _COLUMNS = ("label", "predicted", "correct", "model", "weight", "id", "cluster", "time", "confidence", "probabilities", "groups")
 _ROLE_WORDS = r"pred prediction predictions prob probs proba probability probabilities logit logits score scores output outputs submission"
 _ROLE_WORDS += r" label labels y true truth target targets solution test gold answers actual"
+_EITHER = {"label", "labels", "class", "class_label", "target", "targets", "answer", "outcome", "from"}  # of the truth or of predictions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +110,7 @@ def _holds(file: Half) -> Holds:
 
 def _restricted(mapping: Mapping, table: Table) -> Mapping:
     """What a mapping says about the columns of this table."""
-    known: dict[str, Any] = {"pair": None}
+    known: dict[str, Any] = {"pair": None, "rows": ALL_ROWS}  # which rows are judged is asked of the whole
     for name in _COLUMNS:
         value = getattr(mapping, name)
         names = (value,) if isinstance(value, str) else tuple(value.values()) if isinstance(value, Dictionary) else value or ()
@@ -175,20 +178,22 @@ def _twice(file: Half, labels: Half, mapping: Mapping) -> bool:
     """Whether a complete file has its labels in another one as well."""
     if mapping.label and mapping.label not in file.table.columns:
         return True
-    return bool(mapping.label or named_labels(labels.evidence) or own_label(file) not in named_labels(file.evidence)) and _share(
-        file, labels
-    )
+    apart = mapping.label or named_labels(labels.evidence) or own_label(file) not in named_labels(file.evidence)
+    return bool(apart) and (mapping.pair is not None or _share(file, labels))
 
 
-def agree(file: Half, own: str, labels: Half, label: str) -> bool:
-    """Whether two columns of labels say the same wherever both say something."""
-    try:
-        rows = pairing(file.table, labels.table, file.mapping).rows
-    except InputError:
-        return False
+def differing(file: Half, own: str, labels: Half, label: str, rows: Rows) -> tuple[int, int]:
+    """In how many rows two columns of labels say something else, and in how many both say something."""
     theirs, ours = labels.table.column(label).names(), file.table.column(own).names()
-    code = theirs.among(ours.distinct, unknown=-2)
-    return not ((rows >= 0) & (ours.code >= 0) & (code[rows] != -1) & (code[rows] != ours.code)).any()
+    code = theirs.among(ours.distinct, unknown=-2)[rows]
+    both = (rows >= 0) & (ours.code >= 0) & (code != -1)
+    return int((both & (code != ours.code)).sum()), int(both.sum())
+
+
+def agree(file: Half, own: str, labels: Half, label: str, rows: Rows) -> bool:
+    """Whether two columns of labels say the same wherever both say something, and somewhere both do."""
+    unlike, both = differing(file, own, labels, label, rows)
+    return both > 0 and not unlike
 
 
 def _choose(files: Sequence[Half], half: int, answers: list[int]) -> int:
@@ -218,11 +223,22 @@ def _topic(name: str) -> frozenset[str]:
 
 
 def own_label(file: Half) -> str | None:
-    """The label of a file that could be read by itself."""
+    """The label of a file that could be read by itself, or whose only possible label has too few rows to be ruled out."""
     try:
         return read_layout(file.table, file.mapping)[1].label
+    except AmbiguousLayout as ambiguous:
+        asked, e = ambiguous.questions[0], file.evidence
+        only = asked.options[0] if asked.id == "label" and asked.options[1:] == ("none",) else None
+        alone = only and file.table.n_rows < FEW and all(e.unit(n) for n in e.rest(only))
+        true = [n for n in named_labels(e) if says_truth(n)] if all(q.id != "label" for q in ambiguous.questions) else []
+        return only if alone else true[0] if len(true) == 1 else None
     except InputError:
         return None
+
+
+def says_truth(name: str) -> bool:
+    """Whether a column is named like the true class, and not like what a pipeline may call its prediction."""
+    return is_named(name, "label", exact=True) and plain(name) not in _EITHER
 
 
 def label_of(e: Evidence, key: set[str], *, sure: bool) -> str:

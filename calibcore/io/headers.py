@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 
 from calibcore.errors import InputError
 
-__all__ = ["Header", "check_names", "find_header", "is_number", "position_names", "with_row_names"]
+__all__ = ["Header", "check_names", "check_width", "find_header", "is_number", "position_names", "with_row_names"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+|\d*,\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _COMPACT = re.compile(r"(?:[mcwi][DCSTB]?|[DCSTB])#(.+)")
+_FRACTION = re.compile(r"[+-]?\d*[.,]\d+([eE][+-]?\d+)?")
+_WEKA = frozenset(("inst#", "actual", "predicted", "distribution"))  # the names of further classes are left out
+_LINES = re.compile(r"\s*[\r\n\t]\s*")
+_MAX_COLUMNS = 20_000
 _MISSING = frozenset(("na", "n/a", "<na>", "nan", "null", "none", "?", "."))
 Rows = Sequence[Sequence[str]]
 
@@ -68,11 +72,28 @@ def find_header(rows: Rows, *, ragged: bool = False) -> Header:
 
 def _header_row(rows: Rows, filled: list[int], fullest: int) -> int | None:
     """The row of names: the fullest one, or one above it that lacks at most one name; None if there is no such row."""
-    if _all_names(rows[fullest]) and not _repeats(rows, fullest):
+    for i in range(fullest + 1):
+        if {c.strip() for c in rows[i]} >= _WEKA:
+            return i
+    if _all_names(rows[fullest]) and not _repeats(rows, fullest) and not (fullest and _is_first_of_index(rows, fullest)):
         return fullest
     least = max(filled[fullest] - 1, 1 if filled[fullest] == 1 else 2)
-    above = next((i for i in range(fullest) if _all_names(rows[i]) and filled[i] >= least), None)
+    above = next((i for i in range(fullest) if _all_names(rows[i]) and (filled[i] >= least or _index_and_one(rows, i))), None)
     return fullest if above is None and _is_header(rows, fullest) else above
+
+
+def _index_and_one(rows: Rows, at: int) -> bool:
+    """Whether a row names the one column beside a saved index."""
+    return len(rows[at]) == 2 == max(len(r) for r in rows) and not rows[at][0].strip() and bool(rows[at][1].strip())
+
+
+def _is_first_of_index(rows: Rows, at: int) -> bool:
+    """Whether a row of words is the first of a saved index and one column: it is numbered like those below, or its value comes again."""
+    if not _index_and_one(rows, at - 1):
+        return False
+    first, *below = [[c.strip() for c in r] for r in rows[at:]]
+    shapes = {re.sub(r"\d+", "#", row[0]) for row in (first, *below)}
+    return any(row[1] == first[1] for row in below) or (len(below) > 0 and len(shapes) == 1 and "#" in shapes.pop())
 
 
 def _longer_titles(rows: Rows) -> int:
@@ -85,12 +106,21 @@ def _longer_titles(rows: Rows) -> int:
 
 
 def with_row_names(rows: Rows) -> Rows:
-    """The rows with an unnamed first column in the header, where R wrote row names 1, 2, … and no name for them."""
+    """The rows with an unnamed first column in the header, where R wrote row names and no name for them: 1, 2, … or those of a subset."""
     body = rows[1:]
     width = len(rows[0]) + 1 if rows else 0
-    if len(body) < 3 or any(len(r) != width or r[0] != str(i) for i, r in enumerate(body, 1)):
+    if len(body) < 3 or any(len(r) != width for r in body):
+        return rows
+    if any(r[0] != str(i) for i, r in enumerate(body, 1)) and not _are_row_names(body):
         return rows
     return [["", *rows[0]], *body] if _all_names(rows[0]) and all(rows[0]) else rows
+
+
+def _are_row_names(body: Rows) -> bool:
+    """Whether the first cells number the rows of a subset: no separator ends the rows, and none is the comma of decimals."""
+    first = [r[0].strip() for r in body]
+    whole = len(body) > 3 and all(r[-1].strip() for r in body) and all(c.isdecimal() for c in first) and len(set(first)) == len(first)
+    return whole and any(_FRACTION.fullmatch(c.strip()) for r in body for c in r[1:])
 
 
 def position_names(width: int) -> tuple[str, ...]:
@@ -99,7 +129,7 @@ def position_names(width: int) -> tuple[str, ...]:
 
 
 def _named(rows: Rows, at: int) -> Header:
-    names = [cell.strip() for cell in rows[at]]
+    names = [_LINES.sub(" ", cell.strip()) for cell in rows[at]]  # names are broken into lines to fit above their columns
     compact = [_COMPACT.fullmatch(n) for n in names]
     if sum(m is not None for m in compact) * 2 >= len(names):  # Orange's one-row header: mS#name
         names = [m[1] if m else n for m, n in zip(compact, names, strict=True)]
@@ -171,8 +201,15 @@ def _is_values(rows: Rows, at: int) -> bool:
     return any(all(is_number(r[i]) or not r[i].strip() for r in below if len(r) > i) for i in measured)
 
 
+def check_width(columns: int) -> None:
+    """InputError for more columns than a table of predictions has."""
+    if columns > _MAX_COLUMNS:
+        raise InputError(f"The table has {columns:,} columns; at most {_MAX_COLUMNS:,} are read. Is it transposed? Give one row a case.")
+
+
 def check_names(names: Sequence[str]) -> None:
-    """InputError unless every column that has a name has its own."""
+    """InputError unless every column that has a name has its own, and there are not too many."""
+    check_width(len(names))
     if not any(names):
         raise InputError("The first line names no column. Add a header line, such as label,probability.")
     seen: dict[str, int] = {}

@@ -9,6 +9,7 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.columns import Table
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.wording import worded
 
 __all__ = ["Layout", "layout_of"]
 
@@ -101,7 +102,7 @@ def layout_of(table: Table, mapping: Mapping, questions: tuple[Question, ...] = 
     return Layout(
         **about,
         layout=reading.layout,
-        sentence=reading.sentence(),
+        sentence=worded(reading.sentence(), table),
         roles=reading.roles(),
         models=len(reading.units),
         ignored=reading.ignored,

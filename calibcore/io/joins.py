@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.checks import listing, name_key, sorted_names
+from calibcore.checks import listing, name_key, rows_text, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.class_layouts import orders
 from calibcore.io.columns import Column, Table
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.halves import Half, agree, are_classes, label_of, own_label, partners, says_probability
+from calibcore.io.halves import Half, agree, are_classes, differing, label_of, own_label, partners, says_probability, says_truth
+from calibcore.io.judged_rows import chosen_by, marks_rows
+from calibcore.io.keys import Rows
 from calibcore.io.labels import named_labels
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.pairs import Pairing, all_labelled, by_order, headless, pairing
 from calibcore.io.reshaped import filled_in, texts
-from calibcore.io.vocabulary import bare, is_named, is_whole, plain
+from calibcore.io.vocabulary import bare, is_named, is_whole, meant, plain
 
 __all__ = ["Part", "together"]
 
@@ -104,22 +106,50 @@ def _joined(one: Half, other: Half, mapping: Mapping, files: tuple[int, ...], *,
         pairs = by_order(predictions, labels)
     key = set(pairs.key.right) if pairs.key else set()
     try:
-        own, label = _told_label(one, other, key, mapping, sure=sure)
-        roles = _roles(one, other, key, label)
+        rows = None if questions else pairs.rows
+        own, label = _told_label(one, other, key, mapping, rows, sure=sure)
+        roles = _roles(one, other, key, label, rows)
     except AmbiguousLayout as ambiguous:
         return Part(predictions, mapping, source, (*questions, *ambiguous.questions), files)
     if own:  # the predictions' own labels count
         notes = (*predictions.notes, f"The label is column {own!r} of {predictions.name}; nothing of {labels.name} is used.")
         return Part(replace(predictions, notes=notes), replace(filled_in(mapping, **roles), pair=None, label=own), files=files)
     all_labelled(predictions, labels, pairs, mapping)
-    columns, name = _columns(one, other, key, label)
+    one, about = _without_repeated(one, other, label, roles, rows)
+    predictions = one.table
+    columns, name = _columns(one, other, key, label, mapping.rows)
     taken = {new: Column(new, c.kind, _taker(c, pairs)) for new, c in columns.items()}
     joined = () if questions else pairs.notes  # nothing is joined before that is answered
-    notes = (*predictions.notes, *(n for n in labels.notes if n not in predictions.notes), *joined)
+    notes = (*predictions.notes, *(n for n in labels.notes if n not in predictions.notes), *joined, *about)
     table = replace(predictions, columns={**predictions.columns, **taken}, notes=notes)
-    told = replace(filled_in(mapping, **roles), pair=None, label=name or mapping.label)
+    told = replace(filled_in(mapping, **roles, id=_id(one, pairs)), pair=None, label=name or mapping.label)
     part = Part(table, told, source, questions, files)
     return replace(part, questions=(*questions, *_further(part))) if questions else part
+
+
+def _without_repeated(one: Half, other: Half, label: str | None, roles: dict[str, Any], rows: Rows | None) -> tuple[Half, tuple[str, ...]]:
+    """Predictions without the same labels under the same name, and a note where theirs are others."""
+    if label is None or rows is None or label not in one.table.columns or label in _used(roles):
+        return one, ()
+    unlike, both = differing(one, label, other, label, rows)
+    if both and not unlike:
+        rest = {n: c for n, c in one.table.columns.items() if n != label}
+        return replace(one, table=replace(one.table, columns=rest)), ()
+    place = f"Column {label!r} of {one.table.name}"
+    text = f"{place} differs from the labels of {other.table.name}, which count, in {unlike:,} of {rows_text(both)}."
+    return one, (text,) if unlike else ()
+
+
+def _used(roles: dict[str, Any]) -> tuple[str, ...]:
+    """The columns that have a role."""
+    return Mapping(**roles).columns()
+
+
+def _id(one: Half, pairs: Pairing) -> str | None:
+    """The column of ids that joined the rows, where the predictions have several."""
+    ids = one.evidence.ids
+    joined = pairs.key.left[0] if pairs.key and len(pairs.key.left) == 1 else None
+    return joined if one.mapping.id is None and joined in ids[1:] else one.mapping.id  # type: ignore[return-value]
 
 
 def _further(part: Part) -> tuple[Question, ...]:
@@ -142,7 +172,7 @@ def _taker(column: Column, pairs: Pairing) -> Callable[[], Any]:
     return load
 
 
-def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, *, sure: bool) -> tuple[str | None, str | None]:
+def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, rows: Rows | None, *, sure: bool) -> tuple[str | None, str | None]:
     """The label's column among those of the predictions, or else of the labels; both None for a comparison or several labels."""
     told, labels = mapping.label, other.table
     known = _label_names(labels)
@@ -150,7 +180,8 @@ def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, *, sure
         if told in one.table.columns and not sure:
             return told, None
         raise InputError(
-            f"There is no column called {told!r} in {labels.name}. Its columns are {listing(list(labels.columns), 8)}.",
+            f"There is no column called {told!r} in {labels.name}. {meant(told, labels.columns)}"
+            f"Its columns are {listing(list(labels.columns), 8)}.",
             column=told,
             available=tuple(labels.columns),
         )
@@ -164,7 +195,7 @@ def _told_label(one: Half, other: Half, key: set[str], mapping: Mapping, *, sure
     label = _predicted_by_name(one, other, key) if not (told or sure) else None
     label = label or label_of(e, key, sure=sure)
     own = None if told or sure else own_label(one)
-    if own and agree(one, own, other, label):
+    if own and rows is not None and agree(one, own, other, label, rows):
         return own, None
     if own and (own in named_labels(one.evidence) or label not in named_labels(other.evidence)):
         text = f"Which labels count: column {own!r} of {one.table.name}, or {label!r} of {labels.name}?"
@@ -198,11 +229,12 @@ def _outcomes(one: Half, other: Half, key: set[str]) -> tuple[str, ...]:
     return found if len(found) > 1 else ()
 
 
-def _columns(one: Half, other: Half, key: set[str], label: str | None) -> tuple[dict[str, Column], str | None]:
+def _columns(one: Half, other: Half, key: set[str], label: str | None, chosen: str | None) -> tuple[dict[str, Column], str | None]:
     """The columns that labels bring along under names that the predictions do not have, and the label's name."""
     names, labels, outcome = one.table.columns, other.table, other.mapping.outcome
     told = {*other.mapping.columns(), *(n for n in labels.columns if outcome and n in outcome)}
     told |= set() if label else set(_outcomes(one, other, key))
+    told |= {n for n in labels.columns if n == chosen_by(chosen, labels.columns) or marks_rows(n)}
     rest = {n: c for n, c in labels.columns.items() if n != label and n not in key and n not in names and (n in told or _beside(c))}
     if label is None:
         return rest, None
@@ -235,7 +267,7 @@ def _unmarked(column: Column) -> Column:
 # --- what the two together say about the probabilities ------------------------------------------------------------------
 
 
-def _roles(one: Half, other: Half, key: set[str], label: str | None) -> dict[str, Any]:
+def _roles(one: Half, other: Half, key: set[str], label: str | None, rows: Rows | None) -> dict[str, Any]:
     """Roles of the predictions' columns that their own file cannot tell."""
     shape = {n: getattr(one.mapping, n) for n in ("predicted", "probabilities", "confidence", "model")}
     if label is None or one.mapping.probabilities or one.mapping.confidence:
@@ -245,9 +277,26 @@ def _roles(one: Half, other: Half, key: set[str], label: str | None) -> dict[str
         return shape | _by_position(e, _unmarked(other.table.columns[label]))
     if label in e.free and label not in key and e.unit(label) and not e.whole(label) and not e.predicted and not says_probability(e):
         shape["probabilities"] = label  # measured numbers under the label's own name, as in a submission and its solution
-    elif label in e.free and label not in key and e.class_like(label) and not e.predicted:
+        return shape
+    free = label in e.free and label not in key and e.mapping.predicted is None and not e.predicted
+    if free and e.class_like(label) and _is_prediction(one, other, label, rows):
         shape["predicted"] = label  # what a pipeline calls "label" is its prediction
     return shape
+
+
+def _is_prediction(one: Half, other: Half, label: str, rows: Rows | None) -> bool:
+    """Whether the predictions' column with the label's name is the predicted class; asked where it is the label in each row."""
+    if says_truth(label):
+        return False
+    if rows is None or not agree(one, label, other, label, rows):
+        return True
+    if own_label(one) == label:
+        return False
+    text = (
+        f"Column {label!r} of {one.table.name} is the same as that of {other.table.name} in each row. "
+        "Is it the predicted class, so that each prediction is right, or (none) the labels once more?"
+    )
+    raise AmbiguousLayout([question("predicted", text, [label, "none"])])
 
 
 def _by_position(e: Evidence, label: Column) -> dict[str, Any]:

@@ -6,15 +6,35 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.vocabulary import is_named, plain, shortened
+from calibcore.io.reading import Reading
+from calibcore.io.vocabulary import beside_yes_and_no, is_named, plain, polarity, shortened
 
-__all__ = ["amounts", "find_label", "is_believable", "label_question", "label_without_column", "named_labels", "no_label", "other_labels"]
+__all__ = [
+    "FEW",
+    "amounts",
+    "find_label",
+    "found_by_elimination",
+    "is_believable",
+    "label_question",
+    "label_without_column",
+    "named_labels",
+    "no_label",
+    "other_labels",
+]
 
-_FEW, _SAMPLE, _SIDE, _TELLING = 50, 20_000, 5, 2.5  # rows that tell nothing, rows looked at, rows a side, standard errors
+FEW, _SAMPLE, _SIDE = 50, 20_000, 5  # few rows, rows looked at, rows a side
+_TELLING = {False: 2.5, True: 3.0}  # standard errors, and those where rows are few
+_AGREEING = {False: 5.0, True: 3.0}
+_FEATURE = re.compile(r"(?:x|z|f|v|var|feat|feature|attr|attribute|predictor|covariate)_?\d+")
+_EVENT = re.compile(
+    r"(?:is_|has_|was_)?(?:churn(?:ed)?|attrition|default(?:ed)?|fraud(?:ulent)?|spam|click(?:ed)?|conver(?:ted|sion)|purchased?|bought"
+    r"|died|death|dead|deceased|surviv(?:ed|al)|readmi(?:tted|ssion)|relapsed?|recurrence|event|won|win|rained)"
+)
 _AMOUNTS = frozenset(
     re.findall(r"\w+", "rain rainfall precip precipitation snow snowfall mm amount amounts loss losses wind gust sales demand")
 )
@@ -52,6 +72,8 @@ def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], 
     InputError
         If none can.
     """
+    if evidence.mapping.label == ():
+        raise no_label(evidence)
     named = [n for n in named_labels(evidence) if n not in used]
     fitting = [n for n in named if fits(n)] or named
     if evidence.mapping.label or len(fitting) == 1:
@@ -65,10 +87,10 @@ def find_label(evidence: Evidence, used: tuple[str, ...], fits: Callable[[str], 
         return twin
     others = [n for n in other_labels(evidence, *used) if fits(n)]
     by_prediction = _like_prediction(evidence, others)
-    if by_prediction and is_believable(evidence, by_prediction, used):
-        return by_prediction
-    if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used} and is_believable(evidence, others[0], used):
-        return others[0]
+    alone = others[0] if len(others) == 1 and set(evidence.rest(*used)) <= {others[0], *used} else None
+    for name in dict.fromkeys((by_prediction, alone)):
+        if name and (is_believable(evidence, name, used, by_name=_own_words(evidence, name)) or _all_there_is(evidence, name, used)):
+            return name
     if not others:
         raise _scores(evidence, used) or _ask_limit(evidence, used) or no_label(evidence)
     raise label_question(evidence, others, used)
@@ -91,31 +113,81 @@ def _like_prediction(evidence: Evidence, others: list[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def _own_words(evidence: Evidence, label: str) -> bool:
+    """Whether few rows hold names of classes, not yes and no: which one is positive is asked, and that names the column."""
+    values = evidence.values(label) or ()
+    asked = not evidence.numeric(label) or (len(values) == 2 and evidence.predicted is None)
+    return evidence.table.n_rows < FEW and asked and polarity(values) is None
+
+
+def _all_there_is(evidence: Evidence, label: str, used: Sequence[str]) -> bool:
+    """Whether a table is a probability by name and a yes or no that is called like an event and not made from it by a threshold."""
+    column = used[0]
+    if {label, column} != set(evidence.table.columns) or not is_named(column, "probability") or not evidence.unit(column):
+        return False
+    values = evidence.values(label) or ()
+    if len(values) != 2 or polarity(values) is None or not _EVENT.fullmatch(plain(label)):
+        return False
+    names, numbers = evidence.column(label).names(), evidence.column(column).numeric().values
+    one, two = (numbers[(names.code == names.distinct.index(v)) & ~np.isnan(numbers)] for v in values)
+    return bool(len(one) and len(two) and one.min() < two.max() and two.min() < one.max())
+
+
+def found_by_elimination(evidence: Evidence, reading: Reading) -> tuple[str, ...]:
+    """A note on a label that nothing but its values speaks for."""
+    unit = reading.units[0]
+    if evidence.mapping.label or reading.outcome or reading.form == "classes" or not unit.label:
+        return ()
+    by_name = unit.label in named_labels(evidence) or unit.label == evidence.predicted_twin
+    by_values = reading.form == "confidence" and not evidence.numeric(unit.label)
+    if by_name or by_values or any(unit.label in evidence.about(c) for u in reading.units for c in u.columns):
+        return ()
+    return (f"No column has the name of a label; {unit.label!r}, the only one that could be it, was taken (another: --label COL).",)
+
+
 def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_name: bool = False) -> bool:
     """Whether a column without a telling name can be the outcome: it repeats no prediction, and the probabilities have to do with it.
 
     ``by_name`` says that columns are named after its texts, which is telling enough.
     """
-    if evidence.table.n_rows < _FEW or evidence.mapping.label:
+    few = evidence.table.n_rows < FEW
+    if evidence.mapping.label or (few and by_name):
         return True
-    if any(evidence.same(label, p) for p in evidence.predictions):
+    if any(evidence.same(label, p) for p in evidence.predictions) or (not by_name and _FEATURE.fullmatch(plain(label))):
         return False
-    if by_name or any(_goes_with(evidence, label, p) for p in evidence.predictions):
+    if by_name or _named_after(evidence, label, used) or any(_goes_with(evidence, label, p) for p in evidence.predictions):
         return True
     step = max(1, evidence.table.n_rows // _SAMPLE)
     names, columns = evidence.column(label).names(), [u for u in used if evidence.numeric(u)]
     code = names.code[::step]
-    limit = _TELLING + 0.25 * np.log2(max(1, len(columns) * len(names.distinct) / 2))  # the more pairs, the larger by luck
+    limit = _TELLING[few] + 0.25 * np.log2(max(1, len(columns) * len(names.distinct) / 2))  # the more pairs, the larger by luck
     for column in columns:
         values = evidence.column(column).numeric().values[::step].astype(np.float64)
         for i in np.unique(code[code >= 0]):
             inside, outside = (values[side & ~np.isnan(values)] for side in (code == i, code != i))
             if min(len(inside), len(outside)) < _SIDE:
                 continue
-            noise = np.sqrt(inside.var() / len(inside) + outside.var() / len(outside))
-            if abs(inside.mean() - outside.mean()) > limit * noise:
+            if _differ(inside, outside, limit):
                 return True
     return not columns
+
+
+def _named_after(evidence: Evidence, label: str, used: Sequence[str]) -> bool:
+    """Whether the predictions or probabilities carry the label's name: P_BAD1 and I_BAD beside BAD."""
+    key = rf"(?:^|[\W_]){re.escape(plain(label))}\d*(?:$|[\W_])"
+    return len(plain(label)) > 1 and any(re.search(key, plain(n)) for n in (*used, *evidence.predictions))
+
+
+def _differ(one: NDArray[np.float64], other: NDArray[np.float64], errors: float) -> bool:
+    """Whether two means differ by more than is as rare as a number of standard errors (Welch's t)."""
+    from scipy.special import ndtr, stdtrit
+
+    a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
+    apart = float(abs(one.mean() - other.mean()))
+    if a + b == 0:
+        return apart > 0
+    freedom = (a + b) ** 2 / (a**2 / (len(one) - 1) + b**2 / (len(other) - 1))
+    return bool(apart > -stdtrit(freedom, ndtr(-errors)) * np.sqrt(a + b))
 
 
 def _goes_with(evidence: Evidence, label: str, predicted: str) -> bool:
@@ -127,7 +199,7 @@ def _goes_with(evidence: Evidence, label: str, predicted: str) -> bool:
     shares = [np.bincount(side[known], minlength=len(one.distinct)) / n for side in (a, b)]
     by_luck = float(shares[0] @ shares[1])
     agreed = np.count_nonzero(known & (a == b)) / n
-    return bool(agreed > by_luck + 2 * _TELLING * np.sqrt(by_luck * (1 - by_luck) / n))
+    return bool(agreed > by_luck + _AGREEING[len(a) < FEW] * np.sqrt(by_luck * (1 - by_luck) / n))
 
 
 def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]) -> AmbiguousLayout:
@@ -137,9 +209,9 @@ def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]
     text = (
         f"Which column holds the true outcome? It could be {listing(shown, 4)}."
         if len(best) > 1
-        else f"Does column {shown[0]} hold the true outcome?"
+        else f"Does column {shown[0]} hold the true outcome? If not (none), the labels are in another file."
     )
-    return AmbiguousLayout([question("label", text, best)])
+    return AmbiguousLayout([question("label", text, best if len(best) > 1 else [*best, "none"])])
 
 
 def _values(evidence: Evidence, name: str) -> str:
@@ -156,10 +228,11 @@ def _relation(evidence: Evidence, name: str, used: tuple[str, ...]) -> float:
     """How far the probabilities differ between the two groups of a two-valued column: only to sort the offers."""
     names = evidence.column(name).names()
     first = next((u for u in used if evidence.numeric(u)), None)
-    if len(names.present()) != 2 or first is None:
+    present = names.present() if len(names.present()) <= 2 else beside_yes_and_no(names.present())[1] or ()
+    if len(present) != 2 or first is None:
         return -1.0
-    mean = evidence.column(first).numeric().values
-    sides = [mean[(names.code == i) & ~np.isnan(mean)] for i in range(len(names.distinct)) if (names.code == i).any()]
+    mean, code = evidence.column(first).numeric().values, names.among(present)
+    sides = [mean[(code == i) & ~np.isnan(mean)] for i in range(2)]
     means = [float(s.mean()) for s in sides if len(s)]
     return max(means) - min(means) if len(means) > 1 else -1.0
 
@@ -216,6 +289,15 @@ def no_label(evidence: Evidence) -> InputError:
     """For files of predictions alone."""
     if hint := evidence.hint("label"):
         return InputError(f"{hint}Name another column of labels (--label), or mend this one.", available=evidence.names)
+    placed = [n for n in evidence.free if n.startswith("column ")] if evidence.table.headless else []
+    held = [n for n in placed if evidence.class_like(n) and not (evidence.numeric(n) and not evidence.whole(n))]
+    if held:
+        return InputError(
+            f"The file has no header line, and nothing tells which column holds the labels; {listing(held)} could hold classes. "
+            f'Put a header line above it, or name columns by their place (--label "{held[0]}" and --predicted, --prob or --confidence); '
+            "labels in another file are given with --labels-file FILE.",
+            available=evidence.names,
+        )
     return InputError(
         "The file holds predictions but no column of labels. Give the file that holds them as well (--labels-file FILE), "
         f"or add them as a column; the columns are {listing(evidence.names, 8)}.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, replace
@@ -13,9 +12,11 @@ from calibcore.io.class_columns import ClassSet
 from calibcore.io.class_layouts import class_reading, named_by_values, unnamed_classes
 from calibcore.io.columns import Table
 from calibcore.io.confidences import confidence_reading
+from calibcore.io.correctness import flag_differs
 from calibcore.io.evidence import MAX_CLASSES, Evidence, question
 from calibcore.io.forecasts import detections, several_forecasters
-from calibcore.io.labels import find_label, named_labels
+from calibcore.io.judged_rows import with_chosen_rows
+from calibcore.io.labels import find_label, found_by_elimination, named_labels
 from calibcore.io.language_models import choice_log_likelihoods, named_statistics
 from calibcore.io.mapping import Mapping
 from calibcore.io.one_column import positive_reading, single_reading
@@ -25,13 +26,13 @@ from calibcore.io.reading import Reading, Unit
 from calibcore.io.shapes import ordinary
 from calibcore.io.unused import check_columns, unused
 from calibcore.io.vector_layouts import derive, found_vectors, told_vectors
-from calibcore.io.vocabulary import is_named, plain
+from calibcore.io.vocabulary import beside_yes_and_no, counterpart, is_named, polarity
+from calibcore.io.wording import worded, worded_errors
 
 __all__ = ["RULES", "Rule", "read_layout"]
 
 Find = Callable[[Evidence], Reading | None]
 MAX_GROUPS = 50
-_PARTS = re.compile(r"set|split|fold|part|sample|subset|phase|usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def _pairs(e: Evidence) -> Reading | None:
         return None
     columns = told if isinstance(told, tuple) else [*e.named("probability"), *(n for n in e.free if e.unit(n) and e.about(n))]
     pairs = {p: e.about(p) for p in columns}
-    pairs = {p: labels for p, labels in pairs.items() if len(labels) == 1}
+    pairs = {p: labels for p, labels in pairs.items() if len(labels) == 1 and (e.mapping.columns_are or _happens(e, labels[0]))}
     if e.mapping.label:
         mine = tuple(p for p, (label,) in pairs.items() if label == e.mapping.label)
         return positive_reading(e, mine) if len(mine) == 1 and len(pairs) > 1 else None
@@ -95,6 +96,13 @@ def _pairs(e: Evidence) -> Reading | None:
     first = positive_reading(e, (next(iter(pairs)),), label=next(iter(pairs.values()))[0])
     units = tuple(Unit((p,), label, label) for p, (label,) in pairs.items())
     return replace(first, layout="several yes/no problems, each with its probability", units=units)
+
+
+def _happens(e: Evidence, column: str) -> bool:
+    """Whether a column says yes or no, and not who is at home."""
+    values = e.values(column) or ()
+    only_no = len(values) == 1 and counterpart(values[0]) is not None
+    return only_no or polarity(values) is not None or beside_yes_and_no(values)[1] is not None
 
 
 def _correct_flag(e: Evidence) -> Reading | None:
@@ -145,12 +153,19 @@ def read_layout(table: Table, mapping: Mapping) -> tuple[Table, Reading]:
     InputError
         If the file cannot be read.
     """
-    mapping = mapping.settled(tuple(table.columns))
+    with worded_errors(table):
+        whole, reading = _read(table, mapping.settled(tuple(table.columns)))
+    return whole, replace(reading, notes=tuple(worded(n, table) for n in reading.notes))
+
+
+def _read(table: Table, mapping: Mapping) -> tuple[Table, Reading]:
+    mapping.one_role_each()
     derive(table, mapping.columns())
     table, mapping = with_outcome(table, mapping)
     table, mapping, notes = ordinary(table, mapping)
     evidence = Evidence(table, mapping)
     check_columns(evidence)
+    _ask_predicted(evidence)
     for rule in RULES:
         reading = rule.find(evidence)
         if reading is not None:
@@ -158,38 +173,43 @@ def read_layout(table: Table, mapping: Mapping) -> tuple[Table, Reading]:
     raise evidence.no_column("probability")
 
 
+def _ask_predicted(e: Evidence) -> None:
+    """In a table without names, a column with the values of the label may hold the predicted class."""
+    if not (e.table.headless and e.mapping.label and e.mapping.predicted is None) or e.mapping.outcome:
+        return
+    classes = set(e.values(e.mapping.label) or ())
+    alike = [n for n in e.free if n != e.mapping.label and len(classes) > 1 and e.class_like(n) and set(e.values(n) or ()) == classes]
+    if len(alike) == 1 and alike[0] not in e.mapping.columns():
+        text = f"Column {alike[0]!r} has the values of the label, {e.mapping.label!r}. Does it hold the predicted class?"
+        raise AmbiguousLayout([question("predicted", text, [alike[0], "none"])])
+
+
 def _finished(e: Evidence, reading: Reading) -> Reading:
     """With the roles that every layout shares: model, weight, id, groups, and what was ignored."""
     named = {c for u in reading.units for c in (*u.columns, u.label)} | {reading.predicted, reading.correct}
     weight = next((n for n in e.names if is_named(n, "weight", exact=True) and e.numeric(n) and n not in named), None)
     told_weight, told_id = e.told("weight"), e.told("id")
-    notes = [*reading.notes, *unused(e, reading)]
-    if e.index:
-        notes.append(f"Ignored as saved row numbers: {listing([n or '(no name)' for n in e.index], 4)}.")
+    notes = [*reading.notes, *found_by_elimination(e, reading), *flag_differs(e, reading), *unused(e, reading)]
+    numbers = [n for n in e.index if is_named(n, "index") or e.numeric(n)]
+    for what, columns in (("saved row numbers", numbers), ("the index of a data frame", [n for n in e.index if n not in numbers])):
+        if columns:
+            notes.append(f"Ignored as {what}: {listing([n or '(no name)' for n in columns], 4)}.")
     if weight and told_weight is None:
         notes.append(f"Column {weight!r} could be weights; rows count equally unless it is named (--weight {weight}).")
-    notes += _training(e)
-    return replace(
+    whole = replace(
         reading,
         model=e.model,
         weight=told_weight or None,
         id=told_id or (e.ids[0] if e.ids and told_id is None else None),
+        cluster=e.told("cluster") or None,
+        time=e.told("time") or None,
         groups=_groups(e, named),
         dropped_labels=e.mapping.drop_label or (),
         notes=tuple(notes),
         ignored=e.index,
         offered_weight=None if told_weight is not None else weight,
     )
-
-
-def _training(e: Evidence) -> list[str]:
-    """A note on rows that the model was made with."""
-    for name in e.names:
-        found = (e.column(name).few_names(9) or ()) if _PARTS.search(plain(name)) and e.column(name).kind == "text" else ()
-        made = [v for v in found if plain(v) in ("train", "training", "development", "derivation", "fit")]
-        if made and len(found) > 1:
-            return [f"Column {name!r} marks rows of {made[0]!r} beside {listing([v for v in found if v not in made])}: judge them apart."]
-    return []
+    return with_chosen_rows(e, whole)
 
 
 def _groups(e: Evidence, used: set[str | None]) -> tuple[str, ...]:
@@ -199,7 +219,8 @@ def _groups(e: Evidence, used: set[str | None]) -> tuple[str, ...]:
             e.column(name)
         return told
     vectors = {e.column(c).of for c in used if c}
-    taken = used | vectors | {e.model, *e.index, *e.ids, *e.predictions, e.correct, e.mapping.weight or None}
+    taken = used | vectors | {e.model, *e.index, *e.ids, *e.predictions, e.correct}
+    taken |= {told for told in (e.mapping.weight, e.mapping.cluster, e.mapping.time) if told}
     free = [n for n in e.names if n not in taken and not is_named(n, "ignore") and not is_named(n, "time")]
     return tuple(n for n in free if _splits(e, n))
 

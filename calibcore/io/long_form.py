@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping as Dictionary
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ _LABEL_NAMES = ("label", "outcome")  # of classes only where the probabilities o
 _VALUE_NAMES = ("value", "prob_forecast")
 _MOST = 0.9  # share of cases that must look like long form
 _ROUNDING = 1e-3  # what rounding may take from a sum
+_REMEMBERED = 1 << 22  # rows of cases that are kept for the next probability
 _KEYS = 6  # columns that are tried as a case's key
 
 
@@ -61,17 +62,21 @@ def long_form(e: Evidence) -> Reshaped | None:
 
 def _found(e: Evidence) -> _Form | None:
     repeated: tuple[Cases, str] | None = None
+    able, tried = _Able.of(e), _Tried(e)
     for probability in _probabilities(e):
         values = e.column(probability).numeric().values.astype(np.float64, copy=False)
-        for kind in _kinds(e, probability):
-            for keys, extra in _keys(e, probability, kind):
-                cases = _cases(e, keys, kind)
+        for kind in able.kinds(probability):
+            for keys, extra in able.keys(probability, kind):
+                if (keys, kind) in tried.hopeless:
+                    continue
+                cases = tried.cases(keys, kind)
                 named = plain(kind) in _CLASS_NAMES
                 if not e.table.complete and named and plain(kind) not in _LABEL_NAMES and extra is None and _begun(cases, values):
                     return _Form(probability, kind, keys, cases, extra)
                 if not _several_rows(cases, least=_MOST if e.table.complete and not named else 0.5):
+                    tried.gives_up(keys, kind)
                     continue
-                if not _unique(cases):
+                if not tried.is_unique(keys, kind, cases):
                     repeated = repeated or ((cases, keys[0]) if named and _few_repeated(cases) and _add_up(cases, values) else None)
                 elif (_add_up(cases, values) and (named or _mostly_whole(cases))) or (
                     named and extra is None and _says_long(e, cases, kind, (probability, *keys))
@@ -82,6 +87,36 @@ def _found(e: Evidence) -> _Form | None:
     return None
 
 
+@dataclass(slots=True)
+class _Tried:
+    """What was found out about keys and classes, which is the same for every probability."""
+
+    e: Evidence
+    hopeless: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
+    unique: dict[tuple[tuple[str, ...], str], bool] = field(default_factory=dict)
+    seen: dict[tuple[tuple[str, ...], str], Cases] = field(default_factory=dict)
+
+    def cases(self, keys: tuple[str, ...], kind: str) -> Cases:
+        """The cases of each row; those of the first keys are kept, as far as they take little."""
+        if (keys, kind) in self.seen:
+            return self.seen[keys, kind]
+        cases = _cases(self.e, keys, kind)
+        if len(self.seen) * len(cases.case) < _REMEMBERED:
+            self.seen[keys, kind] = cases
+        return cases
+
+    def is_unique(self, keys: tuple[str, ...], kind: str, cases: Cases) -> bool:
+        """Whether no case has a class twice."""
+        if (keys, kind) not in self.unique:
+            self.unique[keys, kind] = _unique(cases)
+        return self.unique[keys, kind]
+
+    def gives_up(self, keys: tuple[str, ...], kind: str) -> None:
+        """Keys that make no cases of several rows; the first rows alone may look different to another probability."""
+        if self.e.table.complete:
+            self.hopeless.add((keys, kind))
+
+
 def _probabilities(e: Evidence) -> list[str]:
     told = e.mapping.probabilities
     if isinstance(told, str):
@@ -90,28 +125,52 @@ def _probabilities(e: Evidence) -> list[str]:
     return named or [n for n in e.free if plain(n) in _VALUE_NAMES and e.numeric(n)]
 
 
-def _kinds(e: Evidence, probability: str) -> list[str]:
-    """Columns that may hold each row's class: by name first, then texts."""
-    apart = {probability, e.model, *e.index, *([e.mapping.label] if e.mapping.label else [])}
-    able = [n for n in e.names if n not in apart and e.class_like(n) and 1 < len(e.values(n) or ()) <= e.table.n_rows]
-    named = sorted((n for n in able if plain(n) in _CLASS_NAMES), key=lambda n: plain(n) in _LABEL_NAMES)
-    texts = [n for n in able if n not in named and not e.numeric(n) and e.column(n).kind == "text" and not is_named(n, "label", exact=True)]
-    return [*named, *texts[:4]]
+@dataclass(frozen=True, slots=True)
+class _Able:
+    """Columns that may have a role beside the probabilities, looked up once for all of them."""
 
+    named: tuple[str, ...]  # may hold each row's class by their names
+    texts: tuple[str, ...]  # may hold it as texts
+    ids: tuple[str, ...]
+    others: tuple[str, ...]  # may be part of a case's key
+    told: str | None
+    groups: frozenset[str]
 
-def _keys(e: Evidence, probability: str, kind: str) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """Columns that together name a case, the likeliest first; the second part is one that is no key by its name."""
-    told = e.mapping.id
-    free = [n for n in e.names if n not in (probability, kind, e.model) and e.column(n).kind not in ("nested", "other")]
-    ids = [n for n in free if (is_named(n, "id") or is_named(n, "time") or e.column(n).kind == "time") and n not in e.ids]
-    ids = ([told] if told else [n for n in ids if e.column(n).names().present()])[:_KEYS]
-    for size in range(1, len(ids) + 1):
-        for keys in combinations(ids, size):
-            yield keys, None
-    others = [n for n in free if n not in ids and e.class_like(n) and not is_named(n, "label", exact=True)][:_KEYS]
-    for other in others:
-        for key in ids:
-            yield (key, other), None if is_named(other, "group", exact=True) else other
+    @classmethod
+    def of(cls, e: Evidence) -> _Able:
+        """The columns of a table."""
+        apart, able = {e.model, *e.index, *([e.mapping.label] if e.mapping.label else [])}, [n for n in e.names if e.class_like(n)]
+        kinds = [n for n in able if n not in apart and 1 < len(e.values(n) or ()) <= e.table.n_rows]
+        named = sorted((n for n in kinds if plain(n) in _CLASS_NAMES), key=lambda n: plain(n) in _LABEL_NAMES)
+        unnamed = [n for n in kinds if n not in named and not e.numeric(n) and e.column(n).kind == "text"]
+        free = [n for n in e.names if n != e.model and e.column(n).kind not in ("nested", "other")]
+        own = set(e.ids)
+        ids = [n for n in free if n not in own and (is_named(n, "id") or is_named(n, "time") or e.column(n).kind == "time")]
+        able = [n for n in able if n != e.model and e.column(n).kind not in ("nested", "other") and not is_named(n, "label", exact=True)]
+        return cls(
+            tuple(named),
+            tuple(n for n in unnamed if not is_named(n, "label", exact=True)),
+            tuple(n for n in ids if e.column(n).names().present()),
+            tuple(able),
+            e.mapping.id or None,
+            frozenset(n for n in able if is_named(n, "group", exact=True)),
+        )
+
+    def kinds(self, probability: str) -> list[str]:
+        """Columns that may hold each row's class: by name first, then texts."""
+        return [*(n for n in self.named if n != probability), *islice((n for n in self.texts if n != probability), 4)]
+
+    def keys(self, probability: str, kind: str) -> Iterator[tuple[tuple[str, ...], str | None]]:
+        """Columns that together name a case, the likeliest first; the second part is one that is no key by its name."""
+        used = {probability, kind}
+        ids = [self.told] if self.told else list(islice((n for n in self.ids if n not in used), _KEYS))
+        for size in range(1, len(ids) + 1):
+            for keys in combinations(ids, size):
+                yield keys, None
+        others = list(islice((n for n in self.others if n not in used and n not in ids), _KEYS))
+        for other in others:
+            for key in ids:
+                yield (key, other), None if other in self.groups else other
 
 
 def _cases(e: Evidence, keys: tuple[str, ...], kind: str) -> Cases:

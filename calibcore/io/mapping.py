@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -18,6 +19,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "columns_are": ("models", "classes", "labels"),
 }
 _COLUMNS = ("label", "predicted", "correct", "model", "weight", "id", "cluster", "time")
+_NONE = ("none", ("none",))
 Name = str | tuple[()] | None
 
 
@@ -66,6 +68,8 @@ class Mapping:
         What several probability columns stand for.
     outcome : str, optional
         A comparison that makes the label, such as ``"score1 > score2"``.
+    rows : str, optional
+        The rows that are judged, such as ``"split=test"`` or ``"split!=train"``; ``"all"`` for all of them.
 
     Raises
     ------
@@ -97,6 +101,7 @@ class Mapping:
     pair: str | None = None
     columns_are: Literal["models", "classes", "labels"] | None = None
     outcome: str | None = None
+    rows: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -112,6 +117,7 @@ class Mapping:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, str(getattr(self, name)))
         self._agree()
+        self._name_once()
         if isinstance(self.probabilities, Dictionary):
             object.__setattr__(self, "probabilities", {str(k): str(v) for k, v in self.probabilities.items()})
 
@@ -129,6 +135,31 @@ class Mapping:
                 value=self.positive,
                 available=classes,
             )
+
+    def _name_once(self) -> None:
+        """InputError where one column stands for two classes or two models."""
+        for field, option, told in (("probabilities", "--prob", self.probabilities), ("confidence", "--confidence", self.confidence)):
+            columns = [str(c) for c in (told.values() if isinstance(told, Dictionary) else told if isinstance(told, tuple) else ())]
+            twice = next((c for c in columns if columns.count(c) > 1), None)
+            if twice is None:
+                continue
+            said = f"{field} ({option}) names column {twice!r} twice. Name each column once."
+            if isinstance(told, Dictionary):
+                classes = listing([repr(str(k)) for k, c in told.items() if str(c) == twice], 4)
+                said = f"Column {twice!r} is named for the classes {classes} ({field}). Name another column for each class."
+            raise InputError(said, column=twice)
+
+    def one_role_each(self) -> None:
+        """InputError where one column is to say two of these: what happened, what was predicted, and with which probability."""
+        taken: dict[str, tuple[int, str]] = {}
+        for side, roles in enumerate((("label", "correct"), ("predicted",), ("confidence", "probabilities"))):
+            for role in roles:
+                told = getattr(self, role)
+                for column in (told,) if isinstance(told, str) else told.values() if isinstance(told, Dictionary) else told or ():
+                    first, other = taken.setdefault(column, (side, role))
+                    if first != side:
+                        text = f"Column {column!r} is named for two roles, {other} and {role}. Name another column for one of them."
+                        raise InputError(text, column=column)
 
     def _as_tuple(self, name: str) -> None:
         value = getattr(self, name)
@@ -148,10 +179,15 @@ class Mapping:
         return tuple(named)
 
     def settled(self, available: tuple[str, ...]) -> Mapping:
-        """The mapping with the answer "none" as ``()``, where no column has that name."""
+        """The mapping with the answer "none" as ``()``, and of several columns with commas as these, where no column has that name."""
         changes: dict[str, Any] = {
-            n: () for n in (*_COLUMNS, "confidence", "probabilities") if getattr(self, n) == "none" and "none" not in available
+            n: () for n in (*_COLUMNS, "confidence", "probabilities", "groups") if getattr(self, n) in _NONE and "none" not in available
         }
+        for name in ("confidence", "probabilities"):
+            told = getattr(self, name)
+            parts = next(csv.reader([told], skipinitialspace=True), []) if isinstance(told, str) and told not in available else []
+            if len(parts) > 1 and set(parts) & set(available):
+                changes[name] = tuple(parts)
         return replace(self, **changes) if changes else self
 
     def to_dict(self) -> dict[str, Any]:

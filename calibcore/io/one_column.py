@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.checks import listing, name_key, name_text, sorted_names
+from calibcore.checks import listing, name_key, name_text
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.class_columns import ClassSet
-from calibcore.io.class_layouts import class_reading
+from calibcore.io.codes import class_means
 from calibcore.io.columns import Names
 from calibcore.io.confidences import (
     ask_confidence,
@@ -25,9 +25,22 @@ from calibcore.io.confidences import (
 )
 from calibcore.io.evidence import Evidence, question
 from calibcore.io.labels import find_label, named_labels, other_labels
+from calibcore.io.multi_columns import classes_of, complementary, not_alone, plausible, written
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
-from calibcore.io.vocabulary import bare, class_in_name, is_named, is_no_probability, is_whole, plain, polarity, shortened
+from calibcore.io.vocabulary import (
+    bare,
+    beside_yes_and_no,
+    class_in_name,
+    counterpart,
+    is_bound_of,
+    is_named,
+    is_no_probability,
+    is_whole,
+    plain,
+    polarity,
+    shortened,
+)
 
 __all__ = ["positive_reading", "single_reading"]
 
@@ -56,7 +69,15 @@ def single_reading(e: Evidence) -> Reading:
         return confidence_reading(e, confidences)
     if not probabilities:
         raise _nothing(e)
-    return _of_probabilities(e, _plausible(e, probabilities))
+    return _of_probabilities(e, plausible(e, not_alone(e, _with_numbered(e, probabilities))))
+
+
+def _with_numbered(e: Evidence, columns: list[str]) -> list[str]:
+    """With p2 beside p1, which may stand for another model or class."""
+    if e.mapping.probabilities or len(columns) != 1 or not (found := re.fullmatch(r"(.*?)(\d+)", columns[0])):
+        return columns
+    alike = [n for n in e.free if n not in columns and re.fullmatch(re.escape(found[1]) + r"\d+", n) and e.unit(n)]
+    return [n for n in e.names if n in {*columns, *alike}]
 
 
 def _by_other_names(e: Evidence) -> list[str]:
@@ -69,10 +90,20 @@ def _by_other_names(e: Evidence) -> list[str]:
         return fractions or logits
     labels = named_labels(e)
     units = [n for n in e.free if n not in labels and e.unit(n)]
-    alone = len(units) == 1 and not is_no_probability(units[0]) and all(n in labels or not e.numeric(n) for n in e.rest(*units))
-    if alone or not units:
+    keys = {plain(n) for n in units}
+    bounds = [n for n in units if is_bound_of(n, keys - {plain(n)})]
+    units = [n for n in units if n not in bounds]
+    if not units and (percent := [n for n in e.free if n not in labels and is_named(n, "percent") and _in_percent(e, n)]):
+        text = f"Which column holds the probability? {listing(percent, 5)} could, in percent."
+        if len(percent) == 1:
+            text = f"Does column {percent[0]!r} hold the probability, in percent?"
+        raise AmbiguousLayout([question("probabilities", text, percent)])
+    alone = len(units) == 1 and not is_no_probability(units[0]) and all(n in labels or not e.numeric(n) for n in e.rest(*units, *bounds))
+    alone = alone or (len(units) == 1 and e.table.headless)  # no name could tell more
+    classes = len(units) > (1 if e.table.headless else 2) and complementary(e, units)
+    if alone or classes or not units:
         return units
-    if e.mapping.columns_are == "models":
+    if e.mapping.columns_are in ("models", "classes"):
         return units
     if len(units) > _OFFERED:
         raise InputError(
@@ -83,7 +114,14 @@ def _by_other_names(e: Evidence) -> list[str]:
     text = f"Which column holds the probability? {listing(units, 5)} lie between 0 and 1 (one model each: --columns-are models)."
     if len(units) == 1:
         text = f"Does column {units[0]!r} hold the probability? It lies between 0 and 1."
-    raise AmbiguousLayout([question("probabilities", text, units)])
+    each = [written(units)] if len(units) == 2 and not any(map(is_no_probability, units)) and not complementary(e, units) else []
+    raise AmbiguousLayout([question("probabilities", text, [*units, *each])])
+
+
+def _in_percent(e: Evidence, column: str) -> bool:
+    """Whether a column holds numbers from 0 to 100."""
+    values = e.column(column).numeric().values if e.numeric(column) else np.empty(0)
+    return bool(len(values) and np.fmin.reduce(values) >= 0 and np.fmax.reduce(values) <= 100)
 
 
 def _nothing(e: Evidence) -> InputError:
@@ -97,29 +135,10 @@ def _nothing(e: Evidence) -> InputError:
     return e.no_column("probability")
 
 
-def _plausible(e: Evidence, columns: list[str]) -> list[str]:
-    """Without repetitions, and without raw scores where others lie in [0, 1]."""
-    if e.mapping.probabilities:
-        return columns
-    if e.mapping.columns_are != "models":
-        columns = _different_numbers(e, columns)
-    inside = [c for c in columns if e.unit(c)]
-    return inside or columns
-
-
-def _different_numbers(e: Evidence, columns: list[str]) -> list[str]:
-    kept: list[str] = []
-    for name in columns:
-        values = e.column(name).numeric().values
-        if not any(np.array_equal(values, e.column(k).numeric().values, equal_nan=True) for k in kept):
-            kept.append(name)
-    return kept
-
-
 def _both(e: Evidence, confidences: list[str], probabilities: list[str]) -> Reading:
     """A confidence and a probability by name: the confidence needs a predicted class or a flag, else the probability counts."""
     if e.predicted is None and e.correct is None:
-        return _of_probabilities(e, _plausible(e, probabilities))
+        return _of_probabilities(e, plausible(e, probabilities))
     text = (
         f"Which column is to be judged? {listing(confidences, 3)} looks like the confidence in the "
         f"predicted class, {listing(probabilities, 3)} like the probability of one class."
@@ -129,56 +148,28 @@ def _both(e: Evidence, confidences: list[str], probabilities: list[str]) -> Read
 
 def _of_probabilities(e: Evidence, columns: list[str]) -> Reading:
     if len(columns) > 1:
-        return _models(e, columns)
+        return classes_of(e, columns) or positive_reading(e, tuple(columns))
     (column,) = columns
     if e.correct and e.mapping.label is None and not named_labels(e) and not e.about(column) and _flag_counts(e, e.correct, column):
         return confidence_reading(e, columns)
-    if e.predicted is None or e.mapping.confidence == () or (e.mapping.probabilities and e.mapping.positive):
+    if e.predicted is None or (e.mapping.probabilities and e.mapping.positive):
         return positive_reading(e, (column,))
+    if e.mapping.confidence == ():
+        return positive_reading(e, (column,), positive=_followed(e, column, e.predicted))
     return _with_prediction(e, column, e.predicted)
+
+
+def _followed(e: Evidence, column: str, predicted: str) -> str | None:
+    """The class that is predicted exactly where a column is high, unless the user names the positive one."""
+    sides = sides_of(e, predicted, e.column(column).numeric().values)
+    if len(sides) != 2 or e.mapping.positive or e.mapping.classes:
+        return None
+    return next((c for c in sides if is_probability_of(sides, c)), None)
 
 
 def _flag_counts(e: Evidence, flag: str, column: str) -> bool:
     """Whether a flag says if this column's predictions were right: "other_correct" may belong to another model."""
     return e.mapping.correct is not None or is_named(flag, "correct", exact=True) or not other_labels(e, column)
-
-
-def _models(e: Evidence, columns: list[str]) -> Reading:
-    """Several probabilities beside one label: models if their names are alike, else it is asked."""
-    kinds = {_pattern(c) for c in columns}
-    asked = e.mapping.columns_are in ("models", "classes") or isinstance(e.mapping.probabilities, tuple)
-    if not asked and (len(kinds) > 1 or _complementary(e, columns)):
-        raise AmbiguousLayout(
-            [
-                question(
-                    "columns_are",
-                    f"What do the columns {listing(columns, 5)} stand for: one model each, or one class each?",
-                    ["models", "classes"],
-                )
-            ]
-        )
-    if e.mapping.columns_are == "classes":
-        label = find_label(e, tuple(columns), e.class_like)
-        values = sorted_names(list(e.values(label) or ()))
-        if e.mapping.classes is not None and len(e.mapping.classes) == len(columns):
-            return class_reading(e, label, [ClassSet("", "", dict(zip(e.mapping.classes, columns, strict=True)))])
-        raise AmbiguousLayout(
-            [question("classes", f"Which class does each of {listing(columns, 5)} stand for, in this order?", [",".join(values)])]
-        )
-    return positive_reading(e, tuple(columns))
-
-
-def _pattern(column: str) -> str:
-    """What the name of a probability has in common with its fellows."""
-    key = plain(column)
-    words = ("predprobs", "probability", "proba", "probs", "prob", "score", "risk")
-    word = next((w for w in words if w in key), key)
-    return f"{word}-" if key.startswith(word) else f"-{word}"
-
-
-def _complementary(e: Evidence, columns: list[str]) -> bool:
-    total = np.sum([e.column(c).numeric().values.astype(np.float64) for c in columns], axis=0)
-    return bool(np.nanmean(np.abs(total - 1) < 0.02) > 0.98)
 
 
 def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | None = None, label: str | None = None) -> Reading:
@@ -187,7 +178,7 @@ def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | N
     if len(scales) > 1:
         raise different_scales(columns, scales)
     scale = scales.pop()
-    label = label or find_label(e, columns, lambda n: e.class_like(n) and len(e.values(n) or ()) <= 2)
+    label = label or find_label(e, columns, lambda n: e.class_like(n) and _two_valued(e.values(n) or ()))
     _confidence_instead(e, columns, scale)
     stated = class_in_name(columns[0], _two_known(e, label)) if len(columns) == 1 else None
     classes = _two_classes(e, label, columns[0], positive or (None if e.mapping.positive or e.mapping.classes else stated))
@@ -195,6 +186,11 @@ def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | N
     units = tuple(Unit((c,), label, c if len(columns) > 1 else None) for c in columns)
     layout = "label + P(positive)" if len(units) == 1 else "label + one P(positive) per model"
     return Reading(layout, "positive", units, classes, scale, e.predicted, notes=notes)
+
+
+def _two_valued(values: Sequence[str]) -> bool:
+    """Whether values are those of a yes/no outcome, perhaps with ties or void cases."""
+    return len(values) <= 2 or beside_yes_and_no(values)[1] is not None
 
 
 def _two_known(e: Evidence, label: str) -> list[str]:
@@ -210,15 +206,18 @@ def _turned_round(e: Evidence, label: str, column: str, classes: tuple[str, str]
     if _rises(names, values, classes):
         return ()
     low, high = (values[_rows_of(names, c) & ~np.isnan(values)] for c in classes)
-    if min(len(low), len(high)) < 5:
+    if not (len(low) and len(high)) or low.mean() <= high.mean():
         return ()
-    noise = np.sqrt(low.var() / len(low) + high.var() / len(high))
+    noise = np.sqrt(low.var() / len(low) + high.var() / len(high)) if min(len(low), len(high)) >= 5 else np.inf
     told = e.mapping.probabilities or e.mapping.positive or e.mapping.classes
     other = not (sure or told or e.predicted or is_named(column, "probability", exact=True) or label in e.about(column))
-    if low.mean() - high.mean() <= (2 if other and bare(column) else 5) * noise:
-        return ()
+    beyond = low.mean() - high.mean() > 2 * noise
     text = f"Rows of class {classes[1]!r} have lower values in {column!r} (mean {high.mean():.3g}) than the others ({low.mean():.3g})"
-    if other:
+    if not beyond:
+        if told:
+            return ()
+        text += ", which chance could explain"
+    elif other and (bare(column) or low.mean() - high.mean() > 5 * noise):
         raise AmbiguousLayout([question("positive", f"{text}. Which class does it refer to?", classes)])
     return (f"{text}: check which class it refers to (--positive).",)
 
@@ -230,8 +229,7 @@ def _rises(names: Names, values: NDArray[np.float64], classes: tuple[str, str]) 
         return False
     if names.code.min() < 0:
         return False
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(names.code, weights=values) / np.bincount(names.code)
+    mean = class_means(names.code, values, len(names.distinct))
     return bool(mean[codes[0][0]] < mean[codes[1][0]])
 
 
@@ -276,8 +274,7 @@ def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> 
     if told and positive is None:
         return told[0], told[1]
     found = next((v for v in values if name_key(v) == name_key(positive)), positive) if positive else e.positive(values)
-    if found is None and {name_key(v) for v in values} == {0.0}:
-        found = "1"
+    found = found or _only_one(label, values)
     if found is None:
         raise _ask_positive(e, label, column, values)
     if positive and len(values) == 2 and name_key(found) not in {name_key(v) for v in values}:
@@ -286,18 +283,29 @@ def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> 
     return name_text(other if other is not None else _opposite(found)), name_text(found)
 
 
+def _only_one(label: str, values: Sequence[str]) -> str | None:
+    """The positive class where the only label is a word for no; InputError where it is a measured number."""
+    if len(values) != 1:
+        return None
+    key = name_key(values[0])
+    if isinstance(key, float) and not is_whole(key):
+        raise InputError(
+            f"Column {label!r} holds only {values[0]}, which says neither yes nor no. Name the column of the true class (--label).",
+            value=values[0],
+            column=label,
+        )
+    return counterpart(values[0])
+
+
 def _opposite(name: str) -> str:
-    known = {"1": "0", "True": "False", "true": "false", "yes": "no", "Yes": "No", "YES": "NO"}
-    return known.get(name, "0" if name_key(name) == 1.0 else f"not {name}")
+    return "0" if name_key(name) == 1.0 else counterpart(name) or f"not {name}"
 
 
 def _too_many(label: str, column: str, values: Sequence[str]) -> InputError:
     """More than two labels for one probability: asks about values that are no outcome, else refuses."""
-    pairs = [(a, b) for i, a in enumerate(values) for b in values[i + 1 :] if polarity([a, b]) is not None]
-    odd = [v for v in values if pairs and v not in pairs[0]]
-    whole = [v for v in odd if is_whole(name_key(v))]  # 2 beside 0 and 1 is a third class
-    if odd and not whole and len(values) <= 8:
-        text = f"Column {label!r} holds {listing(odd)} beside {listing(pairs[0])}. Leave such rows out?"
+    odd, two = beside_yes_and_no(values)
+    if odd and two:
+        text = f"Column {label!r} holds {listing(odd)} beside {listing(two)}. Leave such rows out?"
         return AmbiguousLayout([question("drop_label", text, [",".join(odd)])])
     return InputError(
         f"Column {label!r} has {len(values)} different values ({listing([shortened(v) for v in values], 3)}), "
@@ -311,9 +319,13 @@ def _ask_positive(e: Evidence, label: str, column: str, values: list[str]) -> Am
     names, numbers = e.column(label).names(), e.column(column).numeric().values
     known = {name_key(d): i for i, d in enumerate(names.distinct)}
     means = {v: _mean(numbers[names.code == known[name_key(v)]]) for v in values}
+    occurring = values
+    if len(values) == 1:  # a class that no row has may be meant as well
+        values = [values[0], _opposite(values[0])]
+        means[values[1]] = 1 - means[values[0]]
     best = sorted(values, key=lambda v: -means[v])
-    shown = listing([repr(shortened(v)) for v in values])
-    has = f"the values {shown}" if len(values) > 1 else f"only the value {shown}"
+    shown = listing([repr(shortened(v)) for v in occurring])
+    has = f"the values {shown}" if len(occurring) > 1 else f"only the value {shown}"
     text = f"Column {label!r} has {has}. Which one does the probability ({column!r}) refer to?"
     return AmbiguousLayout([question("positive", text, best)])
 
@@ -332,6 +344,8 @@ def _with_prediction(e: Evidence, column: str, predicted: str) -> Reading:
         return _many_classes(e, column, len(known))
     values = to_fractions(e.column(column).numeric().values, scale)[0]
     sides = sides_of(e, predicted, values)
+    if e.mapping.probabilities:
+        return positive_reading(e, (column,), positive=_followed(e, column, predicted), label=label)
     if len(sides) < 2:
         return _one_prediction(e, column, values)
     if np.nanmin(values) >= 0.5 or e.mapping.confidence:

@@ -47,7 +47,7 @@ def _numbers(table: Table, name: str) -> Any:
     numeric = table.column(name).numeric()
     if numeric.bad_row is not None:
         raise InputError(
-            f"Row {numeric.bad_row} of column {name!r} is {numeric.bad_text!r}, not a number, so the outcome cannot be told.",
+            f"Row {numeric.bad_row} of column {name!r} is {numeric.bad_text!r}, not a number, so the outcome cannot be told. Mend it.",
             row=numeric.bad_row,
             column=name,
         )

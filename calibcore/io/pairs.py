@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibcore.checks import listing, name_key
+from calibcore.checks import listing, rows_text
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.columns import Column, Names, Table
+from calibcore.io.columns import Table
 from calibcore.io.evidence import question
+from calibcore.io.keys import (
+    CHECKED,
+    ROW_NUMBERS,
+    Against,
+    Coded,
+    Key,
+    Keys,
+    Rows,
+    against,
+    coded,
+    counts,
+    index_of,
+    is_axis,
+    is_discrete,
+    keys_of,
+    places,
+    shared,
+)
 from calibcore.io.mapping import Mapping
-from calibcore.io.vocabulary import is_named, plain, shortened
+from calibcore.io.vocabulary import is_named, meant, shortened
 
 __all__ = ["ROW_ORDER", "Key", "Pairing", "all_labelled", "by_order", "headless", "pairing", "shared_id"]
 
 ROW_ORDER = "row-order"
-_AXES = ("class", "klass", "option", "answer_option", "choice", "candidate", "repeat", "repetition", "seed", "run", "rep", "iteration")
-_CHECKED = 5  # columns that are compared row by row
-Rows = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Columns that identify a row: those of the predictions, and those of the labels."""
-
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return ",".join(a if a == b else f"{a}={b}" for a, b in zip(self.left, self.right, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,27 +60,26 @@ def pairing(predictions: Table, labels: Table, mapping: Mapping) -> Pairing:
         return by_order(predictions, labels)
     if mapping.pair is not None:
         return _by_key(predictions, labels, _told(predictions, labels, mapping.pair))
-    sure, possible = _keys(predictions, labels, mapping)
-    if sure:
-        return _by_key(predictions, labels, sure[0])
+    keys = keys_of(predictions, labels, mapping)
+    if keys.sure:
+        if not keys.told and (doubts := against(predictions, labels, keys.sure)):
+            raise _ask_key(predictions, labels, keys.sure, doubts)
+        return _by_key(predictions, labels, keys.sure[0])
     if _arrays(predictions, labels):
         return by_order(predictions, labels)
-    raise _ask(predictions, labels, possible)
+    raise _ask(predictions, labels, keys)
 
 
 def shared_id(predictions: Table, labels: Table, mapping: Mapping) -> bool:
     """Whether a column identifies rows in both files and some rows are in both."""
-    sure, _ = _keys(predictions, labels, mapping)
-    return bool(sure) and _overlap(_coded(predictions, labels, sure[0]))
+    keys = keys_of(predictions, labels, mapping)
+    found = (*keys.sure, *keys.composite)
+    return bool(found) and coded(predictions, labels, found[0]).overlap
 
 
 def headless(table: Table) -> bool:
     """Whether a table's columns were not named in the file."""
     return table.headless
-
-
-def _overlap(c: _Coded) -> bool:
-    return bool(((c.in_left > 0) & (c.in_right > 0)).any())
 
 
 def _arrays(*tables: Table) -> bool:
@@ -92,10 +94,10 @@ def by_order(predictions: Table, labels: Table) -> Pairing:
     """Row after row; InputError where one file has more rows."""
     if predictions.n_rows != labels.n_rows:
         raise _lengths(predictions, labels, "so they cannot be paired in row order")
-    notes = [f"Labels of {labels.name}, paired in row order: {predictions.n_rows:,} rows."]
+    notes = [f"Labels of {labels.name}, paired in row order: {rows_text(predictions.n_rows)}."]
     for name, count in _differing(predictions, labels):
         notes.append(
-            f"Column {name!r} differs between {predictions.name} and {labels.name} in {count:,} of {predictions.n_rows:,} rows: "
+            f"Column {name!r} differs between {predictions.name} and {labels.name} in {count:,} of {rows_text(predictions.n_rows)}: "
             "check that their rows are in the same order."
         )
     return Pairing(np.arange(predictions.n_rows, dtype=np.intp), None, tuple(notes))
@@ -104,36 +106,60 @@ def by_order(predictions: Table, labels: Table) -> Pairing:
 def _lengths(predictions: Table, labels: Table, what: str) -> InputError:
     short = predictions if predictions.n_rows < labels.n_rows else labels
     names = list(short.columns)
-    header = abs(predictions.n_rows - labels.n_rows) == 1 and len(names) == 1 and not short.headless
+    text = short.format.startswith(("CSV", "TSV", "text"))
+    header = text and abs(predictions.n_rows - labels.n_rows) == 1 and len(names) == 1 and not short.headless
     doubt = f"The first line of {short.name} ({names[0]!r}) was read as its header; if it is none, add a header line above it. "
     return InputError(
-        f"{predictions.name} has {predictions.n_rows:,} rows and {labels.name} {labels.n_rows:,}, {what}. {doubt if header else ''}"
+        f"{predictions.name} has {rows_text(predictions.n_rows)} and {labels.name} {labels.n_rows:,}, {what}. {doubt if header else ''}"
         "Give both files a column that identifies each row, under the same name, or name it (--pair COL)."
     )
 
 
 def _differing(predictions: Table, labels: Table) -> Iterator[tuple[str, int]]:
     """Columns of both files, and in how many rows they differ."""
-    names = [n for n in _shared(predictions, labels) if not is_named(n, "label", exact=True) and not is_named(n, "predicted")]
-    for name in names[:_CHECKED]:
-        c = _coded(predictions, labels, Key((name,), (name,)))
+    names = [n for n in shared(predictions, labels) if not is_named(n, "label", exact=True) and not is_named(n, "predicted")]
+    names = [n for n in names if predictions.column(n).kind != "time"]
+    for name in names[:CHECKED]:
+        c = coded(predictions, labels, Key((name,), (name,)))
         if count := int((c.left != c.right).sum()):
             yield name, count
 
 
-def _ask(predictions: Table, labels: Table, possible: list[Key]) -> InputError:
-    if predictions.n_rows != labels.n_rows and not possible:
+def _ask(predictions: Table, labels: Table, keys: Keys) -> InputError:
+    together, options = [str(k) for k in keys.composite], [str(k) for k in keys.possible]
+    alike = predictions.n_rows == labels.n_rows
+    if not (alike or together or options):
         return _lengths(predictions, labels, "and no column identifies the rows of both")
-    text = f"No column identifies the rows of both {predictions.name} and {labels.name}. "
-    options = [str(k) for k in possible]
-    if predictions.n_rows != labels.n_rows:
+    text = f"No {'single ' if together else ''}column identifies the rows of both {predictions.name} and {labels.name}. "
+    if together:
+        what = f"those with the same {listing(together[0].split(','), 4)}"
+        text += f"Do {what} belong together{', or those at the same place' if alike else ''}?"
+        return AmbiguousLayout([question("pair", text, [*together, *options, *([ROW_ORDER] if alike else [])])])
+    if not alike:
         text += f"They have {predictions.n_rows:,} and {labels.n_rows:,} rows. Which column tells the rows that belong together?"
         return AmbiguousLayout([question("pair", text, options)])
-    text += f"Do the rows belong together in their order ({predictions.n_rows:,} rows in each)?"
+    text += f"Do the rows belong together in their order ({rows_text(predictions.n_rows)} in each)?"
+    if any(ROW_NUMBERS in o for o in options):
+        text += f" The saved row numbers, in a column without a name, say otherwise ({ROW_NUMBERS} in an answer stands for them)."
     if (differing := dict(_differing(predictions, labels))) and (name := next(iter(differing))):
-        text += f" Column {name!r} speaks against it: it differs in {differing[name]:,} rows."
+        text += f" Column {name!r} speaks against it: it differs in {rows_text(differing[name])}."
         return AmbiguousLayout([question("pair", text, [*options, ROW_ORDER])])
     return AmbiguousLayout([question("pair", text, [ROW_ORDER, *options])])
+
+
+def _ask_key(predictions: Table, labels: Table, sure: Sequence[Key], doubts: Sequence[Against]) -> AmbiguousLayout:
+    """Asks which of several keys counts; those that only count rows come last."""
+    first, doubt = sure[0], doubts[0]
+    options = sorted(
+        (first, *(d.key for d in doubts if d.identifies)), key=lambda k: len(k.left) == 1 and counts(predictions.column(k.left[0]))
+    )
+    one, other = str(first), str(doubt.key)
+    which = "Which column tells" if len(options) > 1 else f"Does {one!r} tell"
+    text = (
+        f"{predictions.name} and {labels.name} share the columns {one!r} and {other!r}, but {doubt.rows:,} of "
+        f"{rows_text(predictions.n_rows)} with the same {one!r} differ in {other!r}. {which} the rows that belong together?"
+    )
+    return AmbiguousLayout([question("pair", text, [str(k) for k in options])])
 
 
 # --- by columns ---------------------------------------------------------------------------------------------------------
@@ -143,139 +169,43 @@ def _told(predictions: Table, labels: Table, pair: str) -> Key:
     """The key that `Mapping.pair` names: a column of both, "a=b", or several of these between commas."""
     whole = pair in predictions.columns and pair in labels.columns
     parts = [(pair, pair)] if whole else [(a.strip(), (b or a).strip()) for a, _, b in (p.partition("=") for p in pair.split(","))]
-    for table, names in ((predictions, [a for a, _ in parts]), (labels, [b for _, b in parts])):
+    left, right = (tuple(_row_numbers(t, p[i]) for p in parts) for i, t in enumerate((predictions, labels)))
+    for table, names in ((predictions, left), (labels, right)):
         missing = [n for n in names if n not in table.columns]
         if missing:
             raise InputError(
                 f"pair (--pair) names {missing[0]!r}, which is no column of {table.name}; "
-                f"its columns are {listing(list(table.columns), 8)}. "
+                f"its columns are {listing(list(table.columns), 8)}. {meant(missing[0], table.columns)}"
                 f"Name a column of both files, two as {missing[0]}=OTHER, or {ROW_ORDER}.",
                 column=missing[0],
                 available=tuple(table.columns),
             )
-    return Key(tuple(a for a, _ in parts), tuple(b for _, b in parts))
+    return Key(left, right)
 
 
-def _keys(predictions: Table, labels: Table, mapping: Mapping) -> tuple[list[Key], list[Key]]:
-    """Keys that leave no doubt, best first, and columns that could be one."""
-    if isinstance(mapping.id, str) and mapping.id in predictions.columns and mapping.id in labels.columns:
-        return [Key((mapping.id,), (mapping.id,))], []
-    shared = [Key((n,), (n,)) for n in _shared(predictions, labels)]
-    ids = [k for k in shared if is_named(k.left[0], "id") and not is_named(k.left[0], "model", exact=True)]
-    single = [k for k in ids if _unique(labels.column(k.right[0]))]
-    exact = [k for k in single if plain(k.left[0]) in ("id", "ids", "uid", "guid", "uuid", "key")]
-    sure = [*exact, *(k for k in single if k not in exact)]
-    if not sure and len(ids) > 1:
-        together = Key(tuple(k.left[0] for k in ids), tuple(k.right[0] for k in ids))
-        sure = [together] if _coded(predictions, labels, together).in_right.max(initial=0) == 1 else []
-    others = [k for k in shared if k not in ids]
-    others += [Key((n,), (n,)) for n in _indexes(predictions, labels)]
-    others += [Key((a,), (b,)) for a in _ids(predictions) for b in _ids(labels) if a != b]
-    fitting = [k for k in others if _fits(predictions, labels, k)]
-    telling = [k for k in fitting if not _counts(predictions.column(k.left[0]))]
-    sure = sure or telling[:1]
-    return sure or ids[:1], [k for k in fitting if k not in sure and all((*k.left, *k.right))]
-
-
-def _shared(predictions: Table, labels: Table) -> list[str]:
-    """Names of both files' columns that hold no measured numbers, lists or times."""
-    if headless(predictions) or headless(labels):
-        return []
-    names = [n for n in predictions.columns if n in labels.columns and not is_named(n, "index")]
-    return [n for n in names if _discrete(predictions.column(n)) and _discrete(labels.column(n))]
-
-
-def _ids(table: Table) -> list[str]:
-    return [n for n in table.columns if is_named(n, "id") and not is_named(n, "index") and _discrete(table.column(n))]
-
-
-def _indexes(predictions: Table, labels: Table) -> list[str]:
-    """Saved row numbers of both files."""
-    return [n for n in predictions.columns if n in labels.columns and is_named(n, "index") and _discrete(predictions.column(n))]
-
-
-def _discrete(column: Column) -> bool:
-    if column.kind in ("nested", "other", "time", "flag"):
-        return False
-    if not column.is_numeric:
-        return column.kind == "text"
-    values = column.numeric().values
-    values = values[np.isfinite(values)]
-    return bool((values == np.rint(values)).all())
-
-
-def _unique(column: Column) -> bool:
-    return len(column.array.unique()) == len(column.array)
-
-
-def _fits(predictions: Table, labels: Table, key: Key) -> bool:
-    """Whether both columns are different in each row and every prediction is among the labels."""
-    if not (_unique(predictions.column(key.left[0])) and _unique(labels.column(key.right[0]))):
-        return False
-    c = _coded(predictions, labels, key)
-    return predictions.n_rows > 1 and bool((c.left >= 0).all() and (c.in_right[c.left] > 0).all())
-
-
-def _counts(column: Column) -> bool:
-    """Whether a column only counts the rows, as any file could: 0, 1, 2 and so on."""
-    if not column.is_numeric:
-        return False
-    values = column.numeric().values
-    return bool(len(values)) and bool(np.array_equal(values, np.arange(len(values)) + values[0]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Coded:
-    """Ids of both files as codes (−1: no id), equal where the ids are, and how often each code occurs in each file."""
-
-    left: Rows
-    right: Rows
-    in_left: Rows
-    in_right: Rows
-
-
-def _coded(predictions: Table, labels: Table, key: Key) -> _Coded:
-    left = np.zeros(predictions.n_rows, dtype=np.intp)
-    right = np.zeros(labels.n_rows, dtype=np.intp)
-    for a, b in zip(key.left, key.right, strict=True):
-        one, other = _common(predictions.column(a).names(), labels.column(b).names())
-        size = int(max(one.max(initial=-1), other.max(initial=-1))) + 1
-        together = [np.where((c < 0) | (d < 0), -1, c * size + d) for c, d in ((left, one), (right, other))]
-        distinct, codes = np.unique(np.concatenate(together), return_inverse=True)
-        codes = codes.astype(np.intp) - int(bool(len(distinct)) and distinct[0] == -1)
-        left, right = codes[: len(left)], codes[len(left) :]
-    size = int(max(left.max(initial=-1), right.max(initial=-1))) + 1
-    return _Coded(left, right, *(np.bincount(c[c >= 0], minlength=size) for c in (left, right)))
-
-
-def _common(left: Names, right: Names) -> tuple[Rows, Rows]:
-    """Codes that are equal where the texts are; as numbers (7, 7.0, "7") only where the texts leave some without a partner."""
-    keys = [[None if d in ("", "nan") else d for d in n.distinct] for n in (left, right)]
-    if set(keys[0]) - set(keys[1]):
-        numbers = [[None if k is None else name_key(k) for k in each] for each in keys]
-        if all(len(set(new)) == len(set(old)) for new, old in zip(numbers, keys, strict=True)):  # not 007 beside 7
-            keys = numbers  # type: ignore[assignment]
-    known: dict[object, int] = {}
-    left_to, right_to = ([-1 if k is None else known.setdefault(k, len(known)) for k in each] for each in keys)
-    return np.array([*left_to, -1], dtype=np.intp)[left.code], np.array([*right_to, -1], dtype=np.intp)[right.code]
+def _row_numbers(table: Table, name: str) -> str:
+    """A column's name, also where it is given as the saved row numbers."""
+    found = index_of(table) if name == ROW_NUMBERS and name not in table.columns else None
+    return name if found is None else found
 
 
 def _by_key(predictions: Table, labels: Table, key: Key) -> Pairing:
-    c = _coded(predictions, labels, key)
-    both = (c.in_left > 0) & (c.in_right > 0)
-    if not both.any():
+    c = coded(predictions, labels, key)
+    if not c.overlap:
         raise InputError(
             f"No row of {predictions.name} belongs to one of {labels.name}: {_said(key, predictions, labels)} have no value in common. "
             f"Name another column (--pair COL), or pair the rows in their order (--pair {ROW_ORDER})."
         )
-    _once_each(labels, key.right, c.right, c.in_right)
-    notes = _repeats(predictions, key, c) if (c.in_left > 1).any() else ()
-    of = np.full(len(both) + 1, -1, dtype=np.intp)
-    of[c.right[c.right >= 0]] = np.flatnonzero(c.right >= 0)
-    rows = of[c.left]
-    joined = f"Labels of {labels.name}, joined by {str(key) or 'saved row numbers'}: {int((rows >= 0).sum()):,} rows."
+    _once_each(labels, key.right, c.right, c.in_right, predictions)
+    notes = _repeats(predictions, labels, key, c) if (c.in_left > 1).any() else ()
+    rows = c.rows()
+    by = str(key).replace(ROW_NUMBERS, "saved row numbers")
+    joined = f"Labels of {labels.name}, joined by {by}: {rows_text(int((rows >= 0).sum()))}."
     left_over = labels.n_rows - len(np.unique(rows[rows >= 0]))
-    over = f"{left_over:,} {'row' if left_over == 1 else 'rows'} of {labels.name} without a prediction left out."
+    over = f"{rows_text(left_over)} of {labels.name} without a prediction left out."
+    notes += tuple(
+        f"Column {n!r} counts the rows of each file, in another order, and does not join them." for n in places(predictions, labels, key)
+    )
     return Pairing(rows, key, (joined, *((over,) if left_over else ()), *notes))
 
 
@@ -290,23 +220,23 @@ def _value(table: Table, names: tuple[str, ...], row: int) -> str:
     return ", ".join(repr(shortened(c.distinct[c.code[row]])) if c.code[row] >= 0 else "nothing" for c in cells)
 
 
-def _once_each(table: Table, names: tuple[str, ...], codes: Rows, counts: Rows) -> None:
-    """InputError for an id that several rows of the labels have."""
-    if not (counts > 1).any():
+def _once_each(table: Table, names: tuple[str, ...], codes: Rows, times: Rows, other: Table) -> None:
+    """InputError for an id that several rows of one file have."""
+    if not (times > 1).any():
         return
-    row = int(np.argmax((codes >= 0) & (counts[codes] > 1)))
+    row = int(np.argmax((codes >= 0) & (times[codes] > 1)))
     raise InputError(
-        f"{table.name}: {_value(table, names, row)} is {int(counts[codes[row]]):,} times in column {','.join(names)!r}, "
-        "so it does not say which label belongs to which prediction. "
+        f"{table.name}: {_value(table, names, row)} is {int(times[codes[row]]):,} times in column {','.join(names)!r}, "
+        f"so it does not say which row of {other.name} it belongs to. "
         f"Mend the file, or pair by another column (--pair COL) or in row order (--pair {ROW_ORDER}).",
         column=names[0],
         row=row + 1,
     )
 
 
-def _repeats(predictions: Table, key: Key, c: _Coded) -> tuple[str, ...]:
+def _repeats(predictions: Table, labels: Table, key: Key, c: Coded) -> tuple[str, ...]:
     """A note where predictions repeat an id for each model, class or repetition; InputError where nothing tells such rows apart."""
-    axes = [n for n in predictions.columns if n not in key.left and _discrete(predictions.column(n)) and _is_axis(predictions.column(n))]
+    axes = [n for n in predictions.columns if n not in key.left and is_discrete(predictions.column(n)) and is_axis(predictions.column(n))]
     code = c.left
     for used, name in enumerate(axes, 1):
         names = predictions.column(name).names()
@@ -314,13 +244,8 @@ def _repeats(predictions: Table, key: Key, c: _Coded) -> tuple[str, ...]:
         code = np.where(code < 0, -1, np.unique(code, return_inverse=True)[1])
         if np.bincount(code[code >= 0]).max(initial=0) <= 1:
             return (f"Ids repeat in {predictions.name}, told apart by {listing(axes[:used], 4)}; each such row has the same label.",)
-    _once_each(predictions, key.left, c.left, c.in_left)
+    _once_each(predictions, key.left, c.left, c.in_left, labels)
     return ()
-
-
-def _is_axis(column: Column) -> bool:
-    axis = any(is_named(column.name, role, exact=True) for role in ("model", "group")) or plain(column.name) in _AXES
-    return axis and (found := column.few_names(1000)) is not None and len(found) > 1
 
 
 def all_labelled(predictions: Table, labels: Table, pairs: Pairing, mapping: Mapping) -> None:
@@ -330,7 +255,7 @@ def all_labelled(predictions: Table, labels: Table, pairs: Pairing, mapping: Map
         return
     row = int(np.argmax(pairs.rows < 0))
     raise InputError(
-        f"{count:,} of {predictions.n_rows:,} rows of {predictions.name} have no label in {labels.name} "
+        f"{count:,} of {rows_text(predictions.n_rows)} of {predictions.name} have no label in {labels.name} "
         f"({_value(predictions, pairs.key.left, row)} in row {row + 1:,}{' is the first' if count > 1 else ''}). "
         "Leave such rows out with missing='drop' (--missing drop), or add their labels.",
         rule="no missing values",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Form", "Reading", "Unit"]
+__all__ = ["Form", "Reading", "RowChoice", "Unit"]
 
 Form = Literal["classes", "positive", "confidence"]
 
@@ -29,6 +29,18 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class RowChoice:
+    """The rows that are judged: those whose ``column`` is (``sign`` "=") or is not ("!=") ``value``."""
+
+    column: str
+    sign: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.sign} {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """How a table is read.
 
@@ -43,13 +55,15 @@ class Reading:
         In class order, binary (other, positive); may be empty for confidences.
     scale : str
         How the probabilities are written.
-    predicted, correct, model, weight, id : str or None
+    predicted, correct, model, weight, id, cluster, time : str or None
         Columns.
     groups : tuple of str
     outcome : tuple or None
         (left column, sign, right column or number) where the label is a comparison.
     dropped_labels : tuple of str
         Label values whose rows are left out.
+    rows : RowChoice or None
+        Which rows are judged; None for all.
     notes : tuple of str
     ignored : tuple of str
         Columns that look like a saved index.
@@ -67,9 +81,12 @@ class Reading:
     model: str | None = None
     weight: str | None = None
     id: str | None = None
+    cluster: str | None = None
+    time: str | None = None
     groups: tuple[str, ...] = ()
     outcome: tuple[str, str, str] | None = None
     dropped_labels: tuple[str, ...] = ()
+    rows: RowChoice | None = None
     notes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     offered_weight: str | None = None
@@ -82,7 +99,7 @@ class Reading:
     @property
     def used(self) -> frozenset[str]:
         """Every column that has a role."""
-        single = (self.predicted, self.correct, self.model, self.weight, self.id)
+        single = (self.predicted, self.correct, self.model, self.weight, self.id, self.cluster, self.time)
         columns = [c for u in self.units for c in (*u.columns, u.label)]
         derived = (self.outcome[0], self.outcome[2]) if self.outcome else ()
         return frozenset(c for c in (*single, *columns, *self.groups, *derived) if c)
@@ -100,6 +117,8 @@ class Reading:
             roles["probabilities"] = _one_or_all([{self.classes[-1]: u.columns[0]} for u in units])
         roles |= {"positive": self.classes[1] if len(self.classes) == 2 and self.form != "confidence" else None}
         roles |= {"model": self.model, "weight": self.weight, "id": self.id, "groups": list(self.groups)}
+        roles |= {"cluster": self.cluster, "time": self.time}
+        roles |= {"rows": str(self.rows) if self.rows else None}
         return {k: v for k, v in roles.items() if v not in (None, [], "")}
 
     def sentence(self) -> str:
@@ -107,7 +126,9 @@ class Reading:
         parts = [("label", self.label), ("predicted", self.predicted), (self._what(), self._columns()), ("correct", self.correct)]
         if self.form != "confidence" and len(self.classes) == 2:
             parts.append(("positive class", self.classes[1]))
-        parts += [("model", self.model), ("weight", self.weight)]
+        parts += [("model", self.model), ("weight", self.weight), ("cluster", self.cluster), ("time", self.time)]
+        if self.rows:
+            parts.append(("rows", str(self.rows)))
         if self.scale != "fraction":
             parts.append(("scale", self.scale))
         return "Read as: " + ", ".join(f"{k} = {v}" for k, v in parts if v) + "."

@@ -63,7 +63,7 @@ def by_key(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
 def _record(line: str, number: int, *, first: bool) -> dict[str, Any]:
     try:
         record = json.loads(line)
-        if isinstance(record, dict) and line.count('":') + line.count('" :') > len(record):  # nested, or a key twice
+        if isinstance(record, dict) and line.count(":") > len(record):  # nested, a text with a colon, or a key twice
             json.loads(line, object_pairs_hook=once)
     except InputError:
         raise

@@ -134,8 +134,8 @@ def single_scale(column: Column, *, confidence: bool = False, n_classes: int | N
     it may be the largest logit.
     """
     found = column.numeric()
-    values = found.values[~np.isnan(found.values)]
-    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    span = column.span()
+    low, high = (span.low, span.high) if span.missing < len(found.values) else (0.0, 0.0)
     if found.percent:
         return "percent"
     if is_named(column.name, "logit") and not (is_named(column.name, "confidence") and 0 <= low <= high <= 1):
@@ -178,9 +178,11 @@ def _percent_by_name(column: Column, high: float) -> str:
 
 def _slightly_above_one(column: Column, values: Numbers, high: float) -> str:
     row = int(np.nanargmax(values)) + 1
+    way_out = "Mend it, or say with scale (--scale) how the probabilities are written."
+    if is_named(column.name, "percent"):
+        way_out = "The name says percent: confirm it (--scale percent), or mend the row."
     raise InputError(
-        f"Row {row} of column {column.name!r} is {high:g}, outside [0, 1]. Mend it, "
-        "or say with scale (--scale) how the probabilities are written.",
+        f"Row {row} of column {column.name!r} is {high:g}, outside [0, 1]. {way_out}",
         rule="probabilities lie in [0, 1]",
         value=high,
         row=row,

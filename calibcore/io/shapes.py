@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from calibcore.io.evidence import Evidence
 from calibcore.io.long_form import long_form
 from calibcore.io.one_hot import one_hot
+from calibcore.io.same_words import label_in_index, predictions_in_other_words
 from calibcore.io.signatures import fasttext, libsvm, modeler, orange, orange_header, tidymodels
 from calibcore.io.weka import weka
 
@@ -38,6 +39,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape("Orange predictions", "columns M and M (c) for each class c", orange),
     Shape("tidymodels predictions", "columns .pred_c, .row, .config and one more", tidymodels),
     Shape("one-hot labels", "0/1 columns, one of which is 1 in each row, named like the probabilities", one_hot),
+    Shape("label in the index", "an index with classes in a data frame in which nothing else can be the label", label_in_index),
+    Shape("predictions in other words", "1 and 0 beside a label of True and False or of yes and no", predictions_in_other_words),
     Shape("long form", "one row a case and class: probabilities that add up to 1 for each case", long_form),
 )
 

@@ -29,7 +29,14 @@ def main() -> None:
     shown = [m.name for m in sheets if m.visible == calamine.SheetVisibleEnum.Visible] or [m.name for m in sheets]
     _write({"shown": shown, "hidden": [m.name for m in sheets if m.name not in shown]})
     for name in shown[: int(sys.argv[1])]:
-        _write(book.get_sheet_by_name(name).to_python(skip_empty_area=True))
+        try:
+            sheet = book.get_sheet_by_name(name)
+        except calamine.CalamineError as error:  # of the newer errors in cells the reader knows none
+            if "cell error" not in str(error):
+                raise
+            _write({"error": str(error).rpartition(" ")[2].strip("'")})
+        else:
+            _write({"from": sheet.start or (0, 0), "rows": sheet.to_python(skip_empty_area=True)})
 
 
 def _limit_memory() -> None:

@@ -24,16 +24,18 @@ _MODELS = r"\$(L|R|C|N|S|B|D|KNN|XGT|XF|XR\d*|XS|SVM|TAN)-(.+)"
 
 
 def libsvm(e: Evidence) -> Reshaped | None:
-    """The header ``labels 1 -1`` names the columns' classes; the column ``labels`` holds predictions."""
+    """The header ends in ``labels 1 -1``: the columns' classes, and before them ``labels``, which holds predictions."""
     names = list(e.table.columns)
-    numbers = all(re.fullmatch(r"-?\d+", n) for n in names[1:])
-    if len(names) < 3 or names[0] != "labels" or not numbers or not e.table.format.endswith("spaces"):
+    at = names.index("labels") if "labels" in names else len(names)
+    classes = names[at + 1 :]
+    numbered = len(classes) > 1 and all(re.fullmatch(r"-?\d+", n) for n in classes)
+    if not numbered or "predicted" in names or not e.table.format.endswith("spaces"):
         return None
-    column = e.table.columns["labels"]
-    columns = {"predicted": replace(column, name="predicted"), **{n: c for n, c in e.table.columns.items() if n != "labels"}}
+    columns = {"predicted" if n == "labels" else n: c for n, c in e.table.columns.items()}
+    columns["predicted"] = replace(columns["predicted"], name="predicted")
     note = "The header is LIBSVM's: column 'labels' holds the predicted class (here called 'predicted'), not the true one."
-    classes = None if e.mapping.confidence else {n: n for n in names[1:]}
-    return Reshaped(replace(e.table, columns=columns), filled_in(e.mapping, predicted="predicted", probabilities=classes), (note,))
+    told = None if e.mapping.confidence else {n: n for n in classes}
+    return Reshaped(replace(e.table, columns=columns), filled_in(e.mapping, predicted="predicted", probabilities=told), (note,))
 
 
 def fasttext(e: Evidence) -> Reshaped | None:
@@ -136,7 +138,8 @@ def orange(e: Evidence) -> Reshaped | None:
     """Models by name: ``M`` is a predicted class, ``M (c)`` the probability of class c."""
     if e.mapping.probabilities is not None or e.mapping.confidence is not None or e.mapping.predicted is not None:
         return None
-    models = {n: c for n in e.table.columns if len(c := _orange_classes(e, n)) > 1}
+    stems = _orange_stems(list(e.table.columns))
+    models = {n: c for n in e.table.columns if n in stems and len(c := _orange_classes(e, n, stems[n])) > 1}
     if not models or set(models) & set(e.mapping.columns()):
         return None
     labels = [n for n in e.free if n not in models and _is_truth(e, n, next(iter(models.values())))]
@@ -158,11 +161,18 @@ def _is_largest(e: Evidence, model: str, classes: list[str]) -> bool:
     return bool(known.any()) and float((matrix[known, code[known]] >= matrix[known].max(axis=1)).mean()) > 0.99
 
 
-def _orange_classes(e: Evidence, model: str) -> list[str]:
+def _orange_stems(names: list[str]) -> dict[str, list[str]]:
+    """What stands before `` (c)`` at the end of names, with each c."""
+    stems: dict[str, list[str]] = {}
+    for name in (n for n in names if n.endswith(")")):
+        for found in re.finditer(r" \(", name):
+            stems.setdefault(name[: found.start()], []).append(name[found.end() : -1])
+    return stems
+
+
+def _orange_classes(e: Evidence, model: str, classes: list[str]) -> list[str]:
     """The classes c of columns ``model (c)``, if the model's own column holds nothing else."""
-    start = f"{model} ("
-    classes = [n[len(start) : -1] for n in e.table.columns if n.startswith(start) and n.endswith(")") and e.numeric(n)]
-    classes = [c for c in classes if c != "error"]
+    classes = [c for c in classes if c != "error" and e.numeric(f"{model} ({c})")]
     keys = {name_key(c) for c in classes}
     return classes if classes and {name_key(v) for v in e.values(model) or ("",)} <= keys else []
 

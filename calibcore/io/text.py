@@ -14,7 +14,9 @@ from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
 from calibcore.io.encodings import NO_TABLE, Text, decoded
 from calibcore.io.headers import Header, check_names, find_header, is_number, position_names, with_row_names
+from calibcore.io.quotes import check_quotes
 from calibcore.io.vocabulary import is_named
+from calibcore.io.weka_text import plain_output
 
 __all__ = ["NO_TABLE", "decoded", "read_delimited"]
 
@@ -24,6 +26,8 @@ _MAX_TITLES = 30  # lines above a header
 _SEPARATORS = (";", ",", "\t", "|")
 _SPOKEN = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars", " ": "spaces", "\n": "one column"}
 _DECLARED = re.compile(r'"?sep=(.)"?[ ;,\t]*\r?\n?', re.IGNORECASE)
+_CELLS = "Check whether a quote is never closed, or leave out the column of long texts."
+_QUOTED = re.compile(r'(?<![^\s;,|])"(?:[^"]++|"")*+"(?![^\s;,|])')
 _LIBSVM = re.compile(r"\S+(\s+\d+:[+-]?[\d.][\d.eE+-]*)+\s*(#.*)?")
 
 
@@ -68,14 +72,15 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     style = _style(source.start, declared)
     source, header, notes = _located(source, style, comments)
     check_names(header.names)
-    arrow, trailing = _parse(source, style, header)
+    arrow, extra = _parse(source, style, header)
+    trailing = _trailing(extra, arrow.num_rows)
     arrow = _without_blank_columns(_without_rule(arrow))
-    _quotes_closed(source.utf8, arrow)
+    check_quotes(source.utf8, arrow, style.separator, style.quote)
     arrow, blank = _without_blank_rows(arrow)
     if arrow.num_rows == 0:
         raise InputError("The file has a header but no data rows. Save it again with its rows.")
     notes = (*source.notes, *sparse, *notes)
-    notes += ("Every data row ends in an extra separator; the empty cell after it was left out.",) if trailing else ()
+    notes += trailing
     notes += (f"{blank:,} {'row' if blank == 1 else 'rows'} without any content left out.",) if blank else ()
     kind = {"\t": "TSV", ",": "CSV", "\n": "text with one column"}.get(style.separator, f"text with {_SPOKEN[style.separator]}")
     rows = arrow.num_rows if complete else None
@@ -112,7 +117,10 @@ def _without_comments(source: Text) -> tuple[Text, tuple[str, ...]]:
 
 
 def _without_features(source: Text) -> tuple[Text, tuple[str, ...]]:
-    """Without the features of LIBSVM's format (``label 1:0.5 2:0.1``), whose lines begin with the label."""
+    """Weka's plain output as a table; without the features of LIBSVM's format (``label 1:0.5 2:0.1``), whose lines begin with the label."""
+    made = plain_output(source.start) and plain_output(source.whole)
+    if made:
+        return Text(made.encode(), made, source.encoding, source.notes), ("Weka's plain output was read as a table.",)
     lines = [line for line in source.start.splitlines() if line.strip()]
     if len(lines) < 2 or not all(_LIBSVM.fullmatch(line) for line in lines[:_SAMPLE_LINES]):
         return source, ()
@@ -188,6 +196,8 @@ def _records(text: str, style: Style) -> Iterator[list[str]]:
             if _counts(cells, style):
                 yield cells
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise InputError(f"Line {reader.line_num:,} holds a cell of more than {csv.field_size_limit():,} signs. {_CELLS}") from None
         raise InputError(f"Line {reader.line_num:,} cannot be split into cells ({error}). Check its quotes.") from None
 
 
@@ -218,7 +228,7 @@ def _style(text: str, declared: str | None) -> Style:
 def _separator(text: str) -> str:
     best, fit = "", 0.0
     for separator in _SEPARATORS:
-        rows = _table_rows(text, separator)
+        rows = _table_rows(_QUOTED.sub(lambda cell: cell[0].replace(separator, "_"), text), separator)  # noqa: B023 - done at once
         score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
         if score > fit:
             best, fit = separator, score
@@ -282,8 +292,8 @@ def _no_table(text: str) -> InputError:
     )
 
 
-def _parse(source: Text, style: Style, header: Header) -> tuple[Any, bool]:
-    """An Arrow table of texts, and whether every row had an extra separator at its end."""
+def _parse(source: Text, style: Style, header: Header) -> tuple[Any, int]:
+    """An Arrow table of texts, and how many rows had an extra separator at their ends."""
     import pyarrow as pa
     import pyarrow.csv as pc
 
@@ -291,21 +301,28 @@ def _parse(source: Text, style: Style, header: Header) -> tuple[Any, bool]:
     if style.slow or len(names) == 1:
         return _parse_slowly(source.whole, style, header)
     data = source.utf8
-    try:
-        arrow = pc.read_csv(
-            pa.BufferReader(data),
-            read_options=pc.ReadOptions(column_names=names, block_size=4 << 20),
-            parse_options=pc.ParseOptions(
-                delimiter=style.separator, quote_char=style.quote, newlines_in_values=style.quote.encode() in data
-            ),
-            convert_options=pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False),
-        )
-    except pa.ArrowInvalid:  # a row with more or fewer cells; the slow way says which
-        return _parse_slowly(source.whole, style, header)
-    return arrow.slice(0 if header.headless else 1).rename_columns(_labels(header.names)), False
+    parsing = pc.ParseOptions(delimiter=style.separator, quote_char=style.quote, newlines_in_values=style.quote.encode() in data)
+    typed = pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False)
+    for block in (4 << 20, 1 << 30):  # bytes, which the longest row must not pass
+        try:
+            reading = pc.ReadOptions(column_names=names, block_size=min(block, len(data) + 1))
+            arrow = pc.read_csv(pa.BufferReader(data), read_options=reading, parse_options=parsing, convert_options=typed)
+            break
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):  # a row with more or fewer cells; the slow way says which
+                return _parse_slowly(source.whole, style, header)
+    else:
+        raise InputError(f"A row is longer than 1 GB. {_CELLS}")
+    return arrow.slice(0 if header.headless else 1).rename_columns(_labels(header.names)), 0
 
 
-def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, bool]:
+def _trailing(extra: int, rows: int) -> tuple[str, ...]:
+    """A note on separators that end rows."""
+    ends = "Every data row ends" if extra == rows else f"{extra:,} of {rows:,} data rows {'ends' if extra == 1 else 'end'}"
+    return (f"{ends} in an extra separator; the empty cell after it was left out.",) if extra else ()
+
+
+def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, int]:
     import pyarrow as pa
 
     rows = list(_records(text, style))[0 if header.headless else 1 :]
@@ -316,7 +333,7 @@ def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, bool]:
             raise _ragged(number, len(row), width, last=_run(rows, number, width), headless=header.headless)
     columns = list(zip(*(r[:width] for r in rows), strict=True)) if rows else [()] * width
     safe = [pa.array([c.encode("utf-8", "replace").decode() for c in column], type=pa.string()) for column in columns]
-    return pa.table(safe, names=_labels(header.names)), any(extra)
+    return pa.table(safe, names=_labels(header.names)), sum(extra)
 
 
 def _run(rows: list[list[str]], number: int, width: int) -> int:
@@ -341,21 +358,6 @@ def _labels(header: tuple[str, ...]) -> list[str]:
         h or ("" if i == blank[0] else f"({position})")
         for i, (h, position) in enumerate(zip(header, position_names(len(header)), strict=True))
     ]
-
-
-def _quotes_closed(data: bytes, arrow: Any) -> None:
-    """A quote that nothing closes makes one cell of the rest of the file."""
-    if data.count(b'"') % 2 == 0 or arrow.num_rows == 0:
-        return
-    last = arrow.slice(arrow.num_rows - 1).to_pylist()[0]
-    column = next((n for n, cell in last.items() if "\n" in cell.strip()), None)
-    if column is not None:
-        raise InputError(
-            f"Row {arrow.num_rows:,}: a quote is opened in column {column!r} and never closed, so the rest of the file is one cell. "
-            "Close or remove it.",
-            row=arrow.num_rows,
-            column=column,
-        )
 
 
 def _without_blank_columns(arrow: Any) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.errors import InputError
 from calibcore.io.columns import MISSING_NUMBERS, Column
+from calibcore.io.day_month import iso_texts
 
 __all__ = ["times_of"]
 
@@ -16,7 +17,6 @@ _DAY = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"[ T]\d{2}(:?\d{2}(:?\d{2}([.,]\d+)?)?)?"
 _ISO = rf"^{_DAY}({_CLOCK}(Z|[+-]\d{{2}}(:?\d{{2}})?)?)?$"
 _OFFSET = r"(Z|[+-]\d{2}(:?\d{2})?)$"
-_OTHER_DATE = r"^\d{1,4}[/.]\d{1,2}[/.]\d{1,4}( .*)?$|^\d{1,2}-\d{1,2}-\d{4}( .*)?$"
 _COMPACT = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 _UTC = "Times of {0!r} carry a zone or an offset; they are counted in UTC."
 
@@ -31,14 +31,15 @@ def times_of(column: Column) -> tuple[NDArray[Any], tuple[str, ...]]:
     Returns
     -------
     values : array of shape (n,)
-        datetime64[us] for dates and times (a column of such a type, or ISO 8601 texts, 20240131 too; with an offset in UTC);
+        datetime64[us] for dates and times (a column of such a type, or ISO 8601 texts, 20240131 too; with an offset in UTC;
+        31/12/2024 and 12/31/2024 where a day above 12 tells which is which);
         float64 for numbers; texts otherwise.  Missing cells are NaT, NaN or "".
     notes : tuple of str
 
     Raises
     ------
     InputError
-        If most cells are dates or numbers and one is not (with its row), or dates are written in another form.
+        If most cells are dates or numbers and one is not (with its row), or day and month cannot be told apart.
     """
     import pyarrow as pa
     import pyarrow.types as pt
@@ -107,8 +108,8 @@ def _dates(texts: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]] | None
     iso = pc.match_substring_regex(texts, _ISO)
     good = pc.sum(iso).as_py() or 0
     if 2 * good <= present:
-        _refuse_other_forms(texts, name, present)
-        return None
+        other = iso_texts(texts, name)
+        return None if other is None else (_parsed(other[0], name, zoned=False), other[1])
     if good < present:
         raise _bad_text(texts, iso, name)
     zoned = pc.match_substring_regex(pc.utf8_slice_codeunits(texts, 10), _OFFSET)
@@ -155,23 +156,6 @@ def _compact(texts: Any) -> NDArray[Any] | None:
         return _datetimes(hyphens.cast(pa.timestamp("us")))
     except pa.ArrowInvalid:  # such as 20240230: numbers after all
         return None
-
-
-def _refuse_other_forms(texts: Any, name: str, present: int) -> None:
-    """Dates such as 03/04/2024: day and month cannot be told apart, and texts would stand in the wrong order."""
-    import pyarrow.compute as pc
-
-    other = pc.match_substring_regex(texts, _OTHER_DATE)
-    if 2 * (pc.sum(other).as_py() or 0) > present:
-        row = _first(other)
-        shown = texts[row - 1].as_py()[:40]
-        raise InputError(
-            f"Row {row} of column {name!r} is {shown!r}: day and month cannot be told apart safely. "
-            "Write dates as 2024-12-31, or leave time (--time) out.",
-            row=row,
-            column=name,
-            value=shown,
-        )
 
 
 def _first(flags: Any) -> int:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from collections.abc import Mapping as Dictionary
 
 import numpy as np
 
 from calibcore.checks import listing, name_key
-from calibcore.errors import InputError
-from calibcore.io.evidence import FLAGS, Evidence
+from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.evidence import FLAGS, Evidence, question
+from calibcore.io.labels import other_labels
 from calibcore.io.mapping import Mapping
 from calibcore.io.reading import Reading
+from calibcore.io.vocabulary import plain
 
 __all__ = ["check_columns", "unused"]
 
-_SAMPLE, _TOO_MANY = 1_000_000, 10  # cells looked at, wrong rows that cannot all be luck
+_SAMPLE, _FIRST = 1_000_000, 1000  # cells looked at, rows that often settle it
+_TRUTH = re.compile(r"true|truth|actual|gold|observed")
+_TOO_MANY, _TOO_MANY_BESIDE = 10, 5  # wrong rows that cannot all be luck, and where another column could be the label
 
 
 def check_columns(e: Evidence) -> None:
@@ -144,17 +149,45 @@ def _never_wrong(e: Evidence, reading: Reading) -> Iterator[str]:
     if e.mapping.label or reading.outcome or reading.form == "confidence" or reading.scale != "fraction" or not unit.label:
         return
     step = max(1, e.table.n_rows * len(unit.columns) // _SAMPLE)
-    names = e.column(unit.label).names()
-    values = np.column_stack([e.column(c).numeric().values[::step].astype(np.float64) for c in unit.columns])
+    if _expected_wrong(e, reading, slice(0, _FIRST * step, step)) is None:  # as nearly every true label shows at once
+        return
+    found = _expected_wrong(e, reading, slice(0, None, step))
+    if found is not None and found[1] > _TOO_MANY_BESIDE and e.predicted is None:
+        _ask_whether_true(e, reading)
+    if found is not None and found[1] > _TOO_MANY:
+        yield (
+            f"Column {unit.label!r} is the likeliest class in each of {found[0]:,} rows, though their probabilities expect "
+            f"{found[1]:.0f} to be wrong: check that it is the true class and not the model's prediction."
+        )
+
+
+def _ask_whether_true(e: Evidence, reading: Reading) -> None:
+    """Asks for the label where another column has the same classes: the one that is never wrong may be a model's own prediction."""
+    unit, known = reading.units[0], {name_key(c) for c in reading.classes}
+    if _TRUTH.search(plain(unit.label)):
+        return
+    taken = [*(c for u in reading.units for c in u.columns), *(u.label for u in reading.units if u.label)]
+    others = other_labels(e, *taken)
+    rivals = [n for n in others if {name_key(v) for v in e.values(n) or ()} <= known and not e.same(unit.label, n)]
+    if rivals:
+        text = (
+            f"Column {unit.label!r} is the likeliest class in each row, as a model's own prediction is, and {listing(rivals, 4)} "
+            f"{'has' if len(rivals) == 1 else 'have'} the same classes. Which column holds the true outcome?"
+        )
+        raise AmbiguousLayout([question("label", text, [*rivals, unit.label])])
+
+
+def _expected_wrong(e: Evidence, reading: Reading, rows: slice) -> tuple[int, float] | None:
+    """How many of some rows have a label, and how many of these should be wrong; None where the label is not the likeliest class."""
+    unit = reading.units[0]
+    values = np.column_stack([e.column(c).numeric().values[rows].astype(np.float64) for c in unit.columns])
     if reading.form == "positive":
         values = np.column_stack([1 - values, values])
+    names = e.column(unit.label).names()
     known = {name_key(c): i for i, c in enumerate(reading.classes)}
-    truth = np.array([*(known.get(name_key(d), -1) for d in names.distinct), -1], dtype=np.intp)[names.code[::step]]
+    truth = np.array([*(known.get(name_key(d), -1) for d in names.distinct), -1], dtype=np.intp)[names.code[rows]]
     best = np.nan_to_num(values).max(axis=1)
     given = (truth >= 0) & ~np.isnan(values).any(axis=1)
-    wrong = float((1 - best[given]).sum())
-    if wrong > _TOO_MANY and bool((values[given, truth[given]] == best[given]).all()):
-        yield (
-            f"Column {unit.label!r} is the likeliest class in each of {int(given.sum()):,} rows, though their probabilities expect "
-            f"{wrong:.0f} to be wrong: check that it is the true class and not the model's prediction."
-        )
+    if not (values[given, truth[given]] == best[given]).all():
+        return None
+    return int(given.sum()), float((1 - best[given]).sum())

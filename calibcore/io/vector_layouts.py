@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key, sorted_names
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.class_columns import ClassSet, is_one_hot
+from calibcore.io.class_columns import ClassSet, is_one_hot, truth_key, truth_names
 from calibcore.io.class_layouts import class_reading, orders
 from calibcore.io.columns import Column, Table, kind_of
 from calibcore.io.evidence import Evidence, question
@@ -199,7 +199,8 @@ def _keyed_by_labels(e: Evidence, name: str) -> bool:
 
 def _may_hold(e: Evidence, name: str) -> bool:
     column = e.column(name)
-    return not is_named(name, "ignore", exact=True) and column.kind in ("nested", "text")
+    named = is_named(name, "ignore", exact=True) or re.fullmatch(_NAMES_OF_CLASSES, plain(name)) is not None
+    return not named and column.kind in ("nested", "text")
 
 
 def _scale(e: Evidence, found: VectorSet) -> str | None:
@@ -239,7 +240,8 @@ def _reading(e: Evidence, found: list[tuple[VectorSet, ...]]) -> Reading:
     if len(alike) < len(chosen):
         text = f"Columns {listing([s.base for s in chosen], 5)} hold vectors of different classes. Which one is to be judged?"
         raise AmbiguousLayout([question("probabilities", text, [s.base for s in chosen])])
-    names = _other_names(e, label, first) if first.named else _names(e, label, first)
+    truths = _truths(list(e.values(label) or ()), first) if e.mapping.classes is None else None
+    names = truths or (_other_names(e, label, first) if first.named else _names(e, label, first))
     reading = class_reading(e, label, [_renamed(s, first, names) for s in alike])
     return replace(reading, layout="label + a vector in one cell", notes=(*reading.notes, *(_note(e, s, reading) for s in alike)))
 
@@ -318,6 +320,16 @@ def _names(e: Evidence, label: str, found: VectorSet) -> tuple[str, ...]:
         f"({label!r} has the values {listing(values, 6)}). Which classes are they, in this order?"
     )
     raise AmbiguousLayout([question("classes", text, dict.fromkeys([*best, *offer]))])
+
+
+def _truths(values: list[str], found: VectorSet) -> tuple[str, ...] | None:
+    """How a label writes False and True, for each of two numbers: by position, or with keys such as false or 1."""
+    keys = [truth_key(k) for k in found.columns]
+    if set(keys) != {0, 1} or (found.named and {name_key(k) for k in found.columns} >= {name_key(v) for v in values}):
+        return None
+    binary = found.named and bool(values) and {name_key(v) for v in values} <= {0, 1}
+    names = truth_names(values) or (("0", "1") if binary else None)
+    return tuple(names[int(str(k))] for k in keys) if names else None
 
 
 def _positions(e: Evidence, label: str, values: list[str], found: VectorSet) -> bool:

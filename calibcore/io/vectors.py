@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,6 +15,7 @@ from calibcore.checks import name_text
 from calibcore.errors import InputError
 from calibcore.io.columns import MISSING_NUMBERS, Column, kind_of
 from calibcore.io.vocabulary import plain, shortened
+from calibcore.io.written_pairs import paired, without_types
 
 __all__ = ["Vectors", "list_column", "name_lists", "struct_fields", "vectors_of"]
 
@@ -243,6 +245,9 @@ def _of_text(array: Any, name: str) -> Vectors | None:
 
     start = [str(c).strip() for c in array.slice(0, 20 * _LOOKED_AT).to_pylist() if c is not None]
     first = [c for c in start if c.casefold() not in MISSING_NUMBERS][:_LOOKED_AT]
+    if any(without_types(c) != c for c in first):
+        array = pa.array([None if c is None else without_types(c) for c in array.to_pylist()], type=array.type)
+        first = [without_types(c) for c in first]
     records = sum(_is_record(c) for c in first) * 2 > len(first)
     if not records and sum(_is_vector(c) for c in first) * 2 < max(1, len(first)):
         return None
@@ -260,7 +265,7 @@ def _of_text(array: Any, name: str) -> Vectors | None:
 
 
 def _is_record(cell: str) -> bool:
-    return re.match(r"\{\s*['\"]|\[\s*\{", cell) is not None
+    return re.match(r"\{\s*['\"]|\[\s*\{", cell) is not None or paired(cell) is not None
 
 
 def _is_vector(cell: str) -> bool:
@@ -312,7 +317,7 @@ def _of_records(cells: list[str | None], name: str) -> Vectors | None:
 
 
 def _record(cell: str, row: int, name: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
         if len(record) < len(pairs):
             _fault(name, row, "names a class twice. Give each class one number.")
@@ -325,7 +330,10 @@ def _record(cell: str, row: int, name: str) -> Any:
             raise
         except (ValueError, RecursionError):
             continue
-    _fault(name, row, "holds damaged JSON. Save one column per class.")
+    if pairs := paired(cell):
+        return once(pairs)
+    what = "damaged JSON" if cell[:1] in ("{", "[") else f"{shortened(cell)!r}, no number for each class"
+    _fault(name, row, f"holds {what}. Save one column per class.")
 
 
 def name_lists(column: Column) -> tuple[Counts, NDArray[np.intp], tuple[str, ...]] | None:

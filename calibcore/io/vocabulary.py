@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
@@ -11,11 +12,15 @@ from calibcore.checks import name_key
 
 __all__ = [
     "bare",
+    "beside_yes_and_no",
     "class_in_name",
+    "counterpart",
     "is_bound_of",
     "is_named",
     "is_no_probability",
     "is_whole",
+    "meant",
+    "nearest",
     "plain",
     "polarity",
     "shortened",
@@ -63,7 +68,7 @@ _PATTERN: dict[str, str] = {
     r"|path|name|subject|patient|inst#|question_id|visit|.*_number",
     "time": r".*date.*|.*time.*|.*timestamp.*|ts|year|month|day",
     "logit": r"logits?_.*|.*_logits?|.*_margin",
-    "percent": r".*percent.*|.*pct.*|.*%.*",
+    "percent": r"(?!.*percentile).*(percent|per_cent|pct|%).*|(.*_)?(perc|prct)",
 }
 _INDEX = r"|unnamed: \d+|__index_level_\d+__|\(column \d+\)"
 _PROBABILITY_WORDS = (
@@ -72,17 +77,28 @@ _PROBABILITY_WORDS = (
 )
 _SPREAD = r"(?:std|sd|stdev|stderr|sem|var|variance|entropy|threshold|cutoff|brier|logloss)"  # said of a probability, and none
 _BOUND = r"(?:lo|low|lower|hi|high|upper|min|max|lb|ub|se|ci)(?:_?(?:bound|ci|limit|low|high|lower|upper|\d+%?))*"
+_STANDARD_ERROR = r"(?:.*_)?(?:se|std_?err(?:or)?)|se_(?:fit|pred|mean)"
+_INTERVAL = r"(?:.*_)?(?:ci|conf|conf_int|cred|pi)_?(?:lo|low|lower|hi|high|upper|lb|ub)|(?:.*_)?ci_?\d\d(?:_\d+)?%?"
+_INTERVAL += r"|lwr|upr|lower|upper|(?:lower|upper)_(?:ci|bound|\d\d%?)"
 _NO_PROBABILITY = (
     rf"(?:.*_)?{_SPREAD}|p_?val(?:ue)?|loss|auc|aucs|prior|base_rate|prevalence|noise|rank|quantile|percentile|uncertainty|similarity|distance"
     r"|weight|iou"
 )
 _BEFORE_CLASS = r"(predicted_|pred_|y_|est_|cal_)?(probability|proba|probs|prob|p|pr|score|pred|scored_probabilities)(_of|_for)?(_class)?"
 _AFTER_CLASS = r"(predicted_|pred_)?(probability|proba|probs|prob|score|risk)"
-_POSITIVE = _words("true t yes y 1 pos positive event default defaulted death dead died")
+_POSITIVE = _words("true t yes y 1 ja oui si sí sim pos positive event default defaulted death dead died")
 _NEGATIVE = _words(
-    "false f no n 0 neg negative nonevent non_event no_event none_event nondefault non_default no_default not_default"
+    "false f no n 0 nein nee non nej não neg negative nonevent non_event no_event none_event nondefault non_default no_default not_default"
     " alive survived censored"
 )
+_COUNTERPARTS: dict[str, str] = dict(
+    re.findall(
+        r"(\S+)/(\S+)",
+        "false/true f/t no/yes n/y 0/1 negative/positive neg/pos nein/ja nee/ja nej/ja non/oui não/sim alive/dead survived/died"
+        " censored/event nonevent/event nondefault/default",
+    )
+)
+_COUNTERPARTS_BACK = {yes: no for no, yes in reversed(_COUNTERPARTS.items())}
 _RIGHT = _words("1 1.0 true t yes y correct right c pass")
 _WRONG = _words("0 0.0 false f no n incorrect wrong i fail")
 
@@ -103,7 +119,7 @@ def is_named(name: str, role: str, *, exact: bool = False) -> bool:
     key = plain(name)
     if role == "index":
         return re.fullmatch(_INDEX, name.strip().lower()) is not None
-    if key in _EXACT.get(role, ()):
+    if key in _EXACT.get(role, ()) or (role == "probability" and _without_percent(key) in _EXACT[role]):
         return True
     if role == "probability" and (key in _EXACT["confidence"] or re.fullmatch(rf".*_{_SPREAD}", key)):  # max_prob, prob_std
         return False
@@ -112,15 +128,56 @@ def is_named(name: str, role: str, *, exact: bool = False) -> bool:
     return not exact and role in _PATTERN and re.fullmatch(_PATTERN[role], key) is not None
 
 
+def _without_percent(key: str) -> str:
+    """The name of a probability without the word that says percent: "pd" of ``pd_percent`` and ``pd(%)``."""
+    return re.sub(r"_?(in_)?\(?(percentage|percent|per_cent|perc|pct|prct|%)\)?_?", "_", key).strip("_") if _says_percent(key) else key
+
+
+def _says_percent(key: str) -> bool:
+    return re.fullmatch(_PATTERN["percent"], key) is not None
+
+
 def is_no_probability(name: str) -> bool:
     """Whether a name says that a number between 0 and 1 is something else: ``p_value``, ``prob_std``, ``base_rate``."""
     return re.fullmatch(_NO_PROBABILITY, plain(name)) is not None
 
 
 def is_bound_of(name: str, names: Collection[str]) -> bool:
-    """Whether a column is a limit or an error of one of ``names`` (as `plain` gives them): ``prob_lower`` beside ``prob``."""
-    found = re.fullmatch(rf"(.+?)_{_BOUND}", plain(name))
+    """Whether a column is a limit or an error of one of ``names`` (as `plain` gives them): ``prob_lower`` beside ``prob``.
+
+    Some names say so by themselves, whatever stands beside them: ``se.fit``, ``conf.low``, ``mean_ci_upper``.
+    """
+    key = plain(name)
+    if re.fullmatch(rf"{_STANDARD_ERROR}|{_INTERVAL}", key):
+        return True
+    found = re.fullmatch(rf"(.+?)_{_BOUND}", key)
     return found is not None and found[1] in names
+
+
+def nearest(name: str, available: Iterable[str]) -> tuple[str, ...]:
+    """The names that are nearly the given one, the nearest first.
+
+    Examples
+    --------
+    >>> nearest("y_tru", ["site", "prob", "y_true"])
+    ('y_true',)
+    """
+    by_key: dict[str, list[str]] = {}
+    for n in available:
+        by_key.setdefault(plain(n), []).append(n)
+    return tuple(n for key in difflib.get_close_matches(plain(name), by_key, 3, 0.75) for n in by_key[key])
+
+
+def meant(name: str, available: Iterable[str]) -> str:
+    """A sentence with the column whose name is nearly the given one, or nothing.
+
+    Examples
+    --------
+    >>> meant("y_tru", ["site", "prob", "y_true"])
+    "Is 'y_true' meant? "
+    """
+    found = nearest(name, available)
+    return f"Is {found[0]!r} meant? " if found else ""
 
 
 def bare(name: str) -> str:
@@ -160,6 +217,32 @@ def polarity(names: Sequence[str]) -> str | None:
         if affirmed or words[no] in _negations(words[yes]) or _same_but_sign(words[yes], words[no]):
             return yes
     return None
+
+
+def counterpart(name: str) -> str | None:
+    """The word for yes that belongs to a word for no, or the other way round; None for other names.
+
+    Examples
+    --------
+    >>> counterpart("False"), counterpart("no"), counterpart("0"), counterpart("not_sick"), counterpart("cat")
+    ('True', 'yes', '1', 'sick', None)
+    """
+    word = _word(name)
+    if name_key(name) == -1.0:
+        return "1"
+    found = _COUNTERPARTS.get(word) or _COUNTERPARTS_BACK.get(word)
+    if found is None:
+        stem = re.fullmatch(r"(?:not|no|non)[ _-](.+)", name.strip(), re.IGNORECASE)
+        return stem[1] if stem else None
+    return found.upper() if name.isupper() and len(word) > 1 else found.capitalize() if name[:1].isupper() else found
+
+
+def beside_yes_and_no(names: Sequence[str]) -> tuple[list[str], tuple[str, str] | None]:
+    """Values that are no outcome beside two that are, such as 0.5 or MKT beside 0 and 1, and these two; 2 would be a third class."""
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if polarity([a, b]) is not None]
+    odd = [v for v in names if pairs and v not in pairs[0]]
+    good = pairs and len(names) <= 8 and not any(is_whole(name_key(v)) for v in odd)
+    return (odd, pairs[0]) if good else ([], None)
 
 
 def _word(name: str) -> str:

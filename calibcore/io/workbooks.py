@@ -16,8 +16,9 @@ from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
 from calibcore.io.encodings import NO_TABLE
-from calibcore.io.headers import Header, check_names, find_header
+from calibcore.io.headers import Header, check_names, find_header, is_number
 from calibcore.io.records import typed_column
+from calibcore.io.sheet_marks import NO_MARKS, Marks, column_number, sheet_marks
 
 __all__ = ["check_cells", "is_old_workbook", "workbook_tables"]
 
@@ -47,12 +48,13 @@ def workbook_tables(data: bytes) -> tuple[list[Table], list[str]]:
         If the workbook is damaged or has a password, no sheet holds a table, or a table has a fault.
     """
     shown, hidden, cells = _read(data)
+    marks = sheet_marks(data)
     if len(shown) > _MAX_SHEETS:
         raise InputError(f"The workbook has {len(shown):,} sheets; at most {_MAX_SHEETS} are read. Keep only the predictions.")
     tables, others = [], [f"{sheet} (hidden)" for sheet in hidden]
-    for sheet, rows in zip(shown, cells, strict=False):
+    for sheet, found in zip(shown, cells, strict=False):
         try:
-            tables.append(_sheet_table(rows, sheet))
+            tables.append(_sheet_table(found, sheet, marks.get(sheet, NO_MARKS)))
         except InputError as error:
             if error.rule != NO_TABLE:
                 raise InputError(f"Sheet {sheet!r}: {error}", row=error.row, column=error.column) from None
@@ -66,8 +68,8 @@ def _sheets(names: list[str]) -> str:
     return f"; its sheets are {listing(names, 4)}" if names else ""
 
 
-def _read(data: bytes) -> tuple[list[str], list[str], Iterable[list[list[Any]]]]:
-    """The names of the visible and the hidden sheets, and the cells of the visible ones, read by a process of its own."""
+def _read(data: bytes) -> tuple[list[str], list[str], Iterable[dict[str, Any]]]:
+    """The names of the visible and the hidden sheets, and where cells of the visible ones begin, read by a process of its own."""
     command = [sys.executable, "-P", str(Path(__file__).with_name("sheet_reader.py")), str(_MAX_SHEETS)]
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
@@ -84,23 +86,59 @@ def _read(data: bytes) -> tuple[list[str], list[str], Iterable[list[list[Any]]]]
     return about["shown"], about["hidden"], (json.loads(line, object_hook=_moment) for line in lines[1:] if line)
 
 
-def _moment(value: dict[str, str]) -> dt.datetime:
-    return dt.datetime.fromisoformat(value["t"])
+def _moment(value: dict[str, Any]) -> Any:
+    return dt.datetime.fromisoformat(value["t"]) if "t" in value else value
 
 
-def _sheet_table(rows: list[list[Any]], name: str) -> Table:
+class _Uncomputed(str):
+    """A cell with a formula whose value is not in the file: ``=B2``."""
+
+    __slots__ = ()
+
+
+def _marked(found: dict[str, Any], marks: Marks) -> tuple[list[list[Any]], int]:
+    """A sheet's rows without cells of blanks alone and without rows of totals, which are counted; formulas without values are marked."""
+    (top, left), rows = found["from"], found["rows"]
+    rows = [["" if _is_blank(c) else c for c in row] if any(map(_is_blank, row)) else row for row in rows]
+    totals = [(row - top, first - left, last - left) for row, first, last in marks.totals if 0 <= row - top < len(rows)]
+    for row, first, last in totals:
+        rows[row] = ["" if first <= i <= last else c for i, c in enumerate(rows[row])]
+    for row, column in marks.uncomputed:
+        if 0 <= row - top < len(rows) and 0 <= column - left < len(rows[row - top]):
+            rows[row - top][column - left] = _Uncomputed(f"={_letters(column)}{row + 1}")
+    while rows and all(c in _BLANK for c in rows[-1]):
+        rows.pop()
+    return rows, len(totals)
+
+
+def _is_blank(cell: Any) -> bool:
+    """Whether a cell holds nothing but blanks, which nobody sees."""
+    return isinstance(cell, str) and cell.isspace()
+
+
+def _letters(column: int) -> str:
+    """A for 0, AA for 26."""
+    before, last = divmod(column, 26)
+    return (_letters(before - 1) if before else "") + chr(65 + last)
+
+
+def _sheet_table(found: dict[str, Any], name: str, marks: Marks) -> Table:
     """The table of a sheet's cells: titles above its header and remarks below a blank line are left out, with notes."""
-    rows = [row for row in rows if any(c not in _BLANK for c in row)] if _solid(rows) else rows
+    if "error" in found:
+        raise InputError(f"A cell holds the error {found['error']}, which is not read. Mend its formula, or save the sheet as CSV.")
+    rows, totals = _marked(found, marks)
     rows, remarks = _without_remarks(rows)
     filled = [row for row in rows if any(c not in _BLANK for c in row)]
     if not filled:
         raise InputError("The sheet is empty.", rule=NO_TABLE)
     header = find_header([[_text(c) for c in row] for row in filled[:_SAMPLE_ROWS]])
     data = filled[header.first :]
+    for cell in filled[header.above]:
+        _value(cell)  # names are values as well
     names = _names(header, data, filled[header.above])
     if len(names) == 1 and not _is_column(data):
         raise InputError("The sheet holds text, not a table.", rule=NO_TABLE)
-    check_names(list(names.values()))
+    check_names([names.get(i, "") for i in range(max(names) + 1)])
     if not data:
         raise InputError("The sheet has a header but no data rows. Give it its rows.", rule=NO_TABLE)
     import pyarrow as pa
@@ -111,25 +149,22 @@ def _sheet_table(rows: list[list[Any]], name: str) -> Table:
         name,
         format="workbook",
         headless=header.headless,
-        notes=_notes(filled, header, remarks),
+        notes=(*_notes(filled, header, remarks), *_more_notes(_blank_between(rows, header.first), totals, marks.hidden)),
     )
 
 
-def _solid(rows: list[list[Any]]) -> bool:
-    """Whether no blank line parts the rows."""
-    return all(any(c not in _BLANK for c in row) for row in rows)
-
-
 def _without_remarks(rows: list[list[Any]]) -> tuple[list[list[Any]], int]:
-    """Without lines with a single filled cell that follow a blank line after a wider table, and how many there are."""
-    filled = [sum(c not in _BLANK for c in row) for row in rows]
-    if not filled or max(filled) < 2:
-        return rows, 0
+    """Without lines with a single filled cell, a text, that follow a blank line after a wider table, and how many there are."""
     end = len(rows)
-    while end and filled[end - 1] <= 1:
+    while end and _is_remark([c for c in rows[end - 1] if c not in _BLANK]):
         end -= 1
-    tail = filled[end:]
-    return (rows[:end], sum(tail)) if tail and tail[0] == 0 else (rows, 0)
+    tail = [sum(c not in _BLANK for c in row) for row in rows[end:]]
+    return (rows[:end], sum(tail)) if end and tail and tail[0] == 0 else (rows, 0)
+
+
+def _is_remark(cells: list[Any]) -> bool:
+    """Whether a row is blank or holds one text."""
+    return not cells or (len(cells) == 1 and isinstance(cells[0], str) and not is_number(cells[0]))
 
 
 def _is_column(data: list[list[Any]]) -> bool:
@@ -165,6 +200,26 @@ def _notes(filled: list[list[Any]], header: Header, remarks: int) -> tuple[str, 
     return tuple(notes)
 
 
+def _blank_between(rows: list[list[Any]], first: int) -> int:
+    """How many blank rows part the table's rows, the first of which comes after some filled ones."""
+    places = [i for i, row in enumerate(rows) if any(c not in _BLANK for c in row)][first:]
+    return places[-1] - places[0] + 1 - len(places) if places else 0
+
+
+def _more_notes(blank: int, totals: int, hidden: int) -> tuple[str, ...]:
+    """Notes on rows that were left out, or that are not seen in the sheet."""
+    notes: list[str] = []
+    if blank:
+        notes.append(f"{blank:,} {'row' if blank == 1 else 'rows'} without any content left out.")
+    if totals:
+        notes.append("The table's row of totals was left out.")
+    if hidden:
+        notes.append(
+            f"{hidden:,} {'row that is' if hidden == 1 else 'rows that are'} hidden in the sheet, by a filter perhaps, read as well."
+        )
+    return tuple(notes)
+
+
 def _text(cell: Any) -> str:
     """A cell as text; whole numbers without a decimal point."""
     if cell is None:
@@ -176,6 +231,11 @@ def _value(cell: Any) -> Any:
     """A cell's value; blank ones and Excel's errors are absent."""
     if cell in _BLANK or (isinstance(cell, str) and re.fullmatch(r"#(N/A|DIV/0!|NULL!|NUM!|REF!|VALUE!|NAME\?)", cell)):
         return None
+    if isinstance(cell, _Uncomputed):
+        raise InputError(
+            f"Cell {cell[1:]} holds a formula whose value is not in the file, since no spreadsheet program has computed it yet. "
+            "Save the workbook again after recalculating all of it (Ctrl+Alt+F9 in Excel, Ctrl+Shift+F9 in LibreOffice)."
+        )
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return int(cell)
     return cell
@@ -208,14 +268,7 @@ def _xlsx_extent(data: bytes) -> tuple[int, int]:
     for match in _REFERENCE.finditer(data):
         letters.add(match[1].upper())
         rows = max(rows, int(match[2]))
-    return rows, max((_column_number(x) for x in letters), default=1)
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
+    return rows, max((column_number(x.decode()) for x in letters), default=1)
 
 
 def _xlsb_extent(data: bytes) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -36,14 +38,16 @@ def columns(layout, n):
 def file(request, tmp_path_factory):
     """A file of one layout and kind, and what it holds."""
     layout, kind = request.param
-    n = 1_000_000 if request.config.getoption("benchmark_enable") else 20_000
+    many = 10_000_000 if layout == "label and probability" else 1_000_000
+    n = many if request.config.getoption("benchmark_enable") else 20_000
     found, label, p = columns(layout, n)
     path = tmp_path_factory.mktemp("reading") / f"{layout}.{kind}"
     if kind == "csv":
         pyarrow.csv.write_csv(pa.table(found), path, pyarrow.csv.WriteOptions(quoting_style="needed", quoting_header="none"))
     else:
         pq.write_table(pa.table(found), path)
-    return request.param, path, label, p
+    yield request.param, path, label, p
+    path.unlink()
 
 
 def test_pyarrow_alone_as_a_yardstick(benchmark, file):
@@ -51,6 +55,37 @@ def test_pyarrow_alone_as_a_yardstick(benchmark, file):
     (layout, kind), path, label, _ = file
     benchmark.group = f"{layout}, {kind}"
     assert benchmark(PYARROW[kind], path).num_rows == len(label)
+
+
+def test_arrays_of_pyarrow_as_a_yardstick(benchmark, file):
+    """The same, with the cells as arrays, without which nothing can be computed."""
+    (layout, kind), path, label, _ = file
+    benchmark.group = f"{layout}, {kind}"
+    assert len(benchmark(lambda: [c.to_numpy() for c in PYARROW[kind](path).columns])[0]) == len(label)
+
+
+def test_the_hash_as_a_floor(benchmark, file):
+    """SHA-256 of the file, which every result names."""
+    (layout, kind), path, _, _ = file
+    benchmark.group = f"{layout}, {kind}"
+
+    def digest():
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+
+    assert len(benchmark(digest)) == 64
+
+
+def test_looking_at_every_cell_as_a_floor(benchmark, file):
+    """What the checks must see: range of the probabilities, and the label as codes with the mean probability of each."""
+    (layout, kind), _, label, p = file
+    benchmark.group = f"{layout}, {kind}"
+
+    def look():
+        code = label.astype(np.int8)
+        return p.min() >= 0, p.max() <= 1, np.bincount(code), np.bincount(code, weights=p)
+
+    assert benchmark(look)[:2] == (True, True)
 
 
 def test_reading(benchmark, file):

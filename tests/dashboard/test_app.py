@@ -412,3 +412,29 @@ def test_downloads_hold_what_the_results_hold():
 def test_settings_file_and_samples_are_found():
     assert config_file().is_file()
     assert len(sample_paths()) == 7
+
+
+def test_a_long_reading_fills_a_bar_that_is_gone_afterwards(monkeypatch):
+    import dashboard.session
+    from calibcore import progress
+    from calibcore.io import big_text
+
+    monkeypatch.setattr(dashboard.session, "_BIG", 0)
+    monkeypatch.setattr(big_text, "_BIG", 0)
+    monkeypatch.setattr(progress, "_SOON", -1)
+    monkeypatch.setattr(progress, "_OFTEN", 0)
+    shown = []
+
+    class Place:
+        def progress(self, share, text):
+            shown.append((share, text))
+
+        def empty(self):
+            shown.append("gone")
+
+    monkeypatch.setattr(dashboard.session.st, "empty", Place)
+    with dashboard.session._bar("a_b.csv") as heard:
+        dashboard.session._file("a_b.csv", "key", csv_file, {}, heard)
+        heard(0.5)
+    assert shown[-2:] == [(0.5, r"Reading a\_b\.csv"), "gone"]
+    assert all(0 <= share <= 1 for share, _ in shown[:-1])

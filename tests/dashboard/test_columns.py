@@ -351,3 +351,91 @@ def test_files_that_belong_together_are_changed_together():
     assert figures(app)["With this choice"] == dict(wanted[0].figures())
     press(app, "Read the file")
     assert "positive class = 0" in words(app)
+
+
+def test_rows_of_training_are_asked_about_with_the_test_rows_first():
+    lines = [f"{int(i % 20 >= 12)},{(i % 20 + 0.5) / 20:.3f},{'test' if i % 4 == 0 else 'train'}" for i in range(200)]
+    app = start(("f.csv", rows("y,prob,split", *lines)))
+    (radio,) = [r for r in app.radio if r.key == "question rows"]
+    assert [plain(o) for o in radio.options] == ["Rows where split is test", "Rows where split is train", "All rows"]
+    assert radio.value is None
+    radio.set_value("split=test").run()
+    press(app, "Read the file")
+    assert "50 rows" in words(app)
+
+
+def two_classes():
+    """Two columns whose names do not say which class each is; they add up to 1 in steps of 1/40."""
+    lines = [f"{'ab'[int(i % 20 >= 12)]},{(2 * i + 1) % 40 / 40:.3f},{1 - (2 * i + 1) % 40 / 40:.3f}" for i in range(200)]
+    return rows("label,prob_0,prob_1", *lines)
+
+
+def test_the_positive_class_can_be_changed_after_the_classes_were_answered():
+    app = start(("c.csv", asks()))
+    app = press(app, "Start over") if not next(b for b in app.button if b.label == "Start over").disabled else app
+    app.text_input(key="role classes").set_value("well,ill").run()
+    assert app.radio(key="role positive").value == "ill"
+    app.radio(key="role positive").set_value("well").run()
+    assert not app.exception
+    assert not app.error
+    (shown,) = figures(app).values()
+    assert shown == figures_of(asks(), "c.csv", positive="well")
+
+
+def test_classes_that_were_asked_for_and_the_positive_class_never_contradict_each_other():
+    data = two_classes()
+    app = start(("d.csv", data))
+    order = app.selectbox(key="question classes").options[0]
+    answer_all(app, classes=order)
+    app.radio(key="role positive").set_value("a").run()
+    assert not any("Leave one of them out" in plain(e.value) for e in app.error)
+    answer_all(app, classes=order)
+    (shown,) = figures(app).values()
+    assert shown == figures_of(data, "d.csv", classes=tuple(order.split(",")))
+
+
+@pytest.mark.parametrize(
+    ("role", "typed", "answers"),
+    [
+        ("classes", "1,0", {"classes": ("1", "0")}),
+        ("drop_label", "0", {"drop_label": ("0",)}),
+        ("outcome", "weight > 1", {"outcome": "weight > 1"}),
+        ("rows", "site=a", {"rows": "site=a"}),
+    ],
+)
+def test_what_is_said_in_words_has_a_field(role, typed, answers):
+    data = told_apart()
+    app = press(start(("a.csv", data)), "Change")
+    app.text_input(key=f"role {role}").set_value(typed).run()
+    assert not app.exception
+    wanted = [dict(e.figures()) for e in effects_of(read_bytes(data, "a.csv", cc.Mapping(**answers)))]
+    assert [v for k, v in figures(app).items() if k.startswith("With this choice")] == wanted
+    app.text_input(key=f"role {role}").set_value("").run()
+    assert list(figures(app)) == ["Now"] or not any(k.startswith("Now") for k in figures(app))
+    assert next(b for b in app.button if b.label == "Start over").disabled
+
+
+def test_how_labels_are_joined_has_a_field_where_files_are_joined():
+    app = press(start(("a.csv", told_apart())), "Change")
+    assert "role pair" not in [t.key for t in app.text_input]
+    said = ("scores.csv", rows("id,y_prob", *[f"u{i},{(i % 20 + 0.5) / 20:.3f}" for i in range(200)]))
+    true = ("truth.csv", rows("id,y_true", *[f"u{199 - i},{int(i % 20 >= 12)}" for i in range(200)]))
+    app = press(start(said, true), "Change")
+    app.text_input(key="role pair").set_value("row-order").run()
+    wanted = effects_of(read_bytes([said, true], "scores.csv + truth.csv", cc.Mapping(pair="row-order")))
+    assert figures(app)["With this choice"] == dict(wanted[0].figures())
+
+
+def test_both_of_two_columns_are_one_answer():
+    data = rows("obs,baseline,new_model", *[f"{int(i % 20 >= 12)},{(i % 20 + 0.5) / 20:.3f},{(i % 8 + 1) / 16}" for i in range(200)])
+    app = start(("two.csv", data))
+    radio = app.radio(key="question probabilities")
+    assert plain(radio.options[-1]) == "baseline and new_model: one model each"
+    radio.set_value("baseline,new_model").run()
+    assert not app.exception
+    assert app.radio(key="question probabilities").value == "baseline,new_model"
+    assert app.multiselect(key="role probabilities").value == ["baseline", "new_model"]
+    wanted = effects_of(read_bytes(data, "two.csv", cc.Mapping(probabilities=("baseline", "new_model"))))
+    assert list(figures(app).values()) == [dict(e.figures()) for e in wanted]
+    press(app, "Read the file")
+    assert models(app) == ["baseline", "new_model"]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import hashlib
 import io
+import os
+import pickle
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcore as cc
+from calibcore import progress
 from calibcore.errors import InputError
-from calibcore.io import big_text, parquet_columns
-from calibcore.io.columns import Column
+from calibcore.io import big_text, containers, parquet_columns, read_bytes
+from calibcore.io.codes import class_means, looked_up, rises
+from calibcore.io.columns import Column, Span
 from calibcore.io.containers import open_tables
 
 N = 400
@@ -243,3 +250,184 @@ def test_complement_in_parts():
     p = np.round(np.random.default_rng(0).random(50_001), 3)
     parts = [cc.checks.complement(part) for part in np.array_split(p, 17)]
     assert np.array_equal(cc.checks.complement(p), np.concatenate(parts))
+
+
+# --- files that are never held as a whole ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def passing(small, monkeypatch):
+    """Every file on disk is read as one that is too big to be held."""
+    del small
+    monkeypatch.setattr(containers, "_PREFIX", 2000)
+    monkeypatch.setattr(progress, "_SMALL", 0)
+
+
+def of_path(path, data, **options):
+    path.write_bytes(data)
+    return [told(p) for p in cc.read(path, **options)]
+
+
+@pytest.mark.parametrize("make", [cells, classes], ids=["one probability", "a column a class"])
+@pytest.mark.parametrize("write", [text, lambda c: text(c, ";", "\r\n"), parquet], ids=["csv", "semicolons", "parquet"])
+@pytest.mark.usefixtures("passing")
+def test_a_file_that_passes_is_read_as_its_bytes(make, write, tmp_path):
+    data = write(make())
+    found = of_path(tmp_path / "m", data)
+    assert found == [told(p) for p in read_bytes(data, "m")]
+    assert found[0]["source"]["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("cell", [c for c, _ in ODD.values()] + ["Zürich", '"'], ids=[*ODD, "letter", "open quote"])
+@pytest.mark.parametrize("column", ["probability", "site", "id"])
+@pytest.mark.usefixtures("passing")
+def test_one_odd_cell_of_a_file_that_passes_changes_nothing(cell, column, tmp_path):
+    columns = cells()
+    columns[column][N - 3] = cell
+    data = text(columns)
+
+    def outcome(read):
+        try:
+            return read()
+        except InputError as error:
+            return str(error), error.row, error.column
+
+    assert outcome(lambda: of_path(tmp_path / "m.csv", data)) == outcome(lambda: [told(p) for p in read_bytes(data, "m.csv")])
+
+
+@pytest.mark.usefixtures("passing")
+def test_a_file_that_passes_is_not_held(tmp_path, monkeypatch):
+    """Neither the bytes of the file are kept nor read twice."""
+    monkeypatch.setattr(containers, "_rest", lambda *_: pytest.fail("the file was read as a whole"))
+    for write in (text, parquet):
+        of_path(tmp_path / "m", write(cells()))
+
+
+@pytest.mark.usefixtures("passing")
+def test_a_file_that_is_changed_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path, load = tmp_path / "m.parquet", parquet_columns.Store._load
+    path.write_bytes(parquet(cells()))
+    monkeypatch.setattr(parquet_columns.Store, "_load", lambda *a: (load(*a), os.utime(path, (1, 1))))
+    with pytest.raises(InputError, match=r"m\.parquet was changed while it was read\. Read it again\."):
+        cc.read(path)
+
+
+@pytest.mark.usefixtures("passing")
+def test_damaged_parquet_is_refused_with_its_name(tmp_path):
+    (tmp_path / "m.parquet").write_bytes(parquet(cells())[:-100])
+    with pytest.raises(InputError, match=r"^m\.parquet: This Parquet file is damaged or incomplete\."):
+        cc.read(tmp_path / "m.parquet")
+
+
+@pytest.mark.parametrize("write", [text, parquet, lambda c: text({**c, "note": ["é"] * N})], ids=["csv", "parquet", "held"])
+@pytest.mark.usefixtures("passing")
+def test_progress_is_told_in_this_thread_and_rises_to_no_more_than_one(write, tmp_path):
+    data, heard = write(cells()), []
+    found = of_path(tmp_path / "m", data, progress=lambda share: heard.append((share, threading.current_thread())))
+    shares = [share for share, _ in heard]
+    assert shares == sorted(shares)
+    assert all(0 <= share <= 1 for share in shares)
+    assert all(thread is threading.main_thread() for _, thread in heard)
+    assert found == [told(p) for p in read_bytes(data, "m")]
+
+
+def test_progress_of_several_files_is_shared_out():
+    heard = []
+    for part in (progress.within(heard.append, 0, 0.5), progress.within(heard.append, 0.5, 1)):
+        part(0.5)
+        part(3.0)
+    assert heard == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_work_that_fails_fails_for_the_listener_as_well():
+    def work():
+        raise InputError("no")
+
+    with pytest.raises(InputError, match="no"):
+        progress.listened(work, lambda: 0.5, print)
+
+
+def test_a_bar_is_for_long_work_only(monkeypatch):
+    heard = []
+    progress.late(heard.append)(0.1)
+    assert heard == []
+    monkeypatch.setattr(progress, "_SOON", -1)
+    progress.late(heard.append)(0.1)
+    assert heard == [0.1]
+
+
+# --- facts about cells -----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 1.0, -3.0, float("nan"), float("inf")]), min_size=1, max_size=8), st.integers(1, 5))
+def test_span(values, block):
+    with pytest.MonkeyPatch.context() as m:
+        m.setattr("calibcore.io.columns._BLOCK", block)
+        span = Span.of(np.array(values))
+    known = [v for v in values if not np.isnan(v)]
+    assert span.missing == len(values) - len(known)
+    assert (span.low, span.high) == (min(known), max(known)) if known else np.isnan(span.low)
+
+
+@pytest.mark.parametrize("low", [-128, 0, 1000, 2**62])
+@pytest.mark.parametrize("steps", [[1, 0], [0, 1, 2], [9, 3, 200, 255], list(range(130))])
+def test_whole_numbers_of_a_small_range_in_parts(low, steps):
+    many = [low + s for s in steps * 900]
+    if low == -128:
+        many = [v for v in many if v < 128]
+    parts = pa.chunked_array([pa.array(many[:7], pa.int64()), pa.array([], pa.int64()), pa.array(many[7:], pa.int64())])
+    distinct, code = Column("c", "number", lambda: parts).encoded()
+    assert distinct.to_pylist() == list(dict.fromkeys(many))
+    assert [distinct[int(c)].as_py() for c in code] == many
+    assert code.min() == 0
+
+
+def test_looked_up():
+    """−1 is the last place, for few codes as for many."""
+    code = np.array([0, 2, 1, -1, 0], dtype=np.int8)
+    for table in (np.array([5, -2, 7, -1], dtype=np.int8), np.array([True, False, True, False]), np.arange(100)):
+        assert looked_up(table, code).tolist() == [table[c] for c in code]
+
+
+def test_class_means():
+    assert class_means(np.array([0, 1, 1, 0], np.int8), np.array([0.5, 0.25, 0.75, 0.25]), 2).tolist() == [0.375, 0.5]
+    assert np.isnan(class_means(np.array([1], np.int8), np.array([0.5]), 2)[0])
+
+
+@pytest.mark.parametrize(("values", "up"), [(["a9", "b1", "a10"], True), (["b1", "a2"], False), (["aa", "b"], False), ([1, 1], False)])
+def test_rising_cells(values, up):
+    assert rises(pa.array(values)) is up
+
+
+# --- what is worked out later ----------------------------------------------------------------------------------------------
+
+
+def test_what_follows_from_one_probability_is_worked_out_when_asked_for(monkeypatch):
+    made = []
+    both = cc.beside.both_sides
+    monkeypatch.setattr(cc.beside, "both_sides", lambda p: made.append(len(p)) or both(p))
+    (p,) = cc.read(b"label,probability\n1,0.75\n0,0.5\n1,0.25\n")
+    renamed = p.but(name="other")
+    assert (p.n, repr(p).count("3 rows"), p.n_tied, made) == (3, 1, 1, [])
+    assert p.confidence.tolist() == [0.75, 0.5, 0.75]
+    assert p.predicted.tolist() == [1, 0, 0]
+    assert p.correct.tolist() == [True, True, False]
+    assert p.probabilities.tolist() == renamed.probabilities.tolist() == [[0.25, 0.75], [0.5, 0.5], [0.75, 0.25]]
+    assert p.row.tolist() == [1, 2, 3]
+    assert made == [3]
+    assert renamed.name == "other"
+    with pytest.raises(ValueError, match="read-only"):
+        p.confidence[0] = 1
+
+
+@pytest.mark.parametrize("copied", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy, copy.copy, dataclasses.replace])
+def test_predictions_can_be_copied_before_they_are_worked_out(copied):
+    (p,) = cc.read(b"label,probability\n1,0.75\n0,0.5\n1,0.25\n")
+    assert told(copied(p)) == told(p)
+
+
+@given(st.lists(st.floats(0, 1, width=16) | st.sampled_from([0.5 - 2**-54, 0.5 + 2**-53]), min_size=1))
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_only_one_half_is_its_own_complement(kind, values):
+    p = np.array(values, dtype=kind)
+    assert (cc.checks.complement(p) == p).tolist() == (p == 0.5).tolist()

@@ -92,8 +92,8 @@ def test_sentences(header, columns, sentence):
         ("y,prob", (Y + 1, P), "positive", {"1", "2"}),
         ("y_true,target,prob", (Y, YHAT, P), "label", {"y_true", "target"}),
         ("smoker,outcome_a,age,prob", (Y, YHAT, range(N), P), "label", {"smoker", "outcome_a"}),
-        ("smoker,age,prob", (Y, range(N), P), "label", {"smoker"}),
-        ("smoker,age,p0,p1", (Y, range(N), 1 - P, P), "label", {"smoker"}),
+        ("smoker,age,prob", (Y, range(N), P), "label", {"smoker", "none"}),
+        ("smoker,age,p0,p1", (Y, range(N), 1 - P, P), "label", {"smoker", "none"}),
         ("y,logit", (Y, 8 * P - 4), "scale", {"logit"}),
         ("y,margin", (Y, P), "scale", {"logit", "fraction"}),
         ("y,prob", (Y, 8 * P - 4), "scale", {"logit"}),
@@ -218,8 +218,8 @@ def test_flag_of_another_model_is_no_outcome_of_these():
     assert asked(csv(header, *columns)).id == "label"
     assert [p.name for p in read(csv(header, *columns), mapping=Mapping(label="two_year"))] == ["rfpredprobs", "gbmpredprobs"]
     assert asked(csv("two_year,sex,compas_correct,rfpredprobs", *columns[:4])).id == "label"
-    # a single other column is the label, never the other model's flag
-    assert roles(csv("two_year,compas_correct,rfpredprobs", Y, YHAT, P))[1]["label"] == "two_year"
+    # a single other column may be the label, never the other model's flag
+    assert asked(csv("two_year,compas_correct,rfpredprobs", Y, YHAT, P)).options == ("two_year", "none")
     assert roles(csv("y,correct,confidence", Y, YHAT, P))[1] == {"correct": "correct", "confidence": "confidence"}
 
 

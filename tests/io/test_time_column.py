@@ -70,6 +70,30 @@ def test_numbers(cells, expected):
     np.testing.assert_array_equal(time, expected)
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected", "order"),
+    [
+        (("1/2/2024", "31/12/2024", "", "02/03/2024"), ("2024-02-01", "2024-12-31", "NaT", "2024-03-02"), "day, month, year, as row 2 "),
+        (("1/2/2024", "12/31/2024"), ("2024-01-02", "2024-12-31"), "month, day, year, as row 2 (12/31/2024)"),
+        (("13.1.2024 7:05", "1.2.2024 23:59:01.5"), ("2024-01-13T07:05", "2024-02-01T23:59:01.5"), "day, month, year"),
+        (("5-13-2024", "5-1-2024"), ("2024-05-13", "2024-05-01"), "month, day, year"),
+        (("1/13/2024 12:00 AM", "1/2/2024 12:30 pm", "1/3/2024 1:05:09 p.m."),
+         ("2024-01-13T00:00", "2024-01-02T12:30", "2024-01-03T13:05:09"), "month, day, year"),
+    ],
+)  # fmt: skip
+def test_a_day_above_12_tells_day_and_month_apart(cells, expected, order):
+    time, notes = _time(*cells)
+    np.testing.assert_array_equal(time, _dates(*expected))
+    assert len(notes) == 1
+    assert f"'when' are read as {order}" in notes[0]
+
+
+def test_a_year_that_comes_first_is_followed_by_month_and_day():
+    time, notes = _time("2024/1/2", "2024.11.03 7:05", "2024/02/29")
+    np.testing.assert_array_equal(time, _dates("2024-01-02", "2024-11-03T07:05", "2024-02-29"))
+    assert not notes
+
+
 def test_other_texts_are_kept():
     assert _time("week 2", "week 10", "", "week 2")[0].tolist() == ["week 2", "week 10", "", "week 2"]
     assert _time("2024-Q1", "2024-Q2")[0].tolist() == ["2024-Q1", "2024-Q2"]
@@ -82,8 +106,15 @@ def test_other_texts_are_kept():
         (("2024-01-31", "2024-02-01", "soon", "2024-02-03"), 3, "'soon', not a date or time such as 2024-12-31 like most others"),
         (("2024-01-31", "2024-02-30", "2024-02-03"), 2, "'2024-02-30', not a date that exists"),
         (("1", "2", "three", "4"), 3, "'three', not a number like most others"),
-        (("31/12/2024", "1/2/2024"), 1, "'31/12/2024': day and month cannot be told apart"),
-        (("31.12.2024", "1.2.2024"), 1, "day and month cannot be told apart"),
+        (("11/12/2024", "1/2/2024"), 1, "'11/12/2024', and no row has a day above 12: day and month cannot be told apart"),
+        (("", "1.2.2024", "11.12.2024"), 2, "day and month cannot be told apart"),
+        (("13/2/2024", "1/2/2024", "2/13/2024"), 3, "Rows 1 .13/2/2024. and 3 .2/13/2024. of column 'when' write day and month in diff"),
+        (("1/2/2024", "13/14/2024"), 2, "'13/14/2024', not a date, since neither part is a month"),
+        (("31/12/24", "1/2/24"), 1, "'31/12/24', not a date with a year of four digits"),
+        (("31/12/2024", "2024/1/2", "1/1/2024"), 2, "'2024/1/2', not a date with a year of four digits, in the same place"),
+        (("31/12/2024", "1/1/2024", "soon"), 3, "'soon', not a date like most others"),
+        (("31/12/2024 13:05", "1/1/2024 noon"), 2, "not a date with a time such as 13:05 or 1:05 PM"),
+        (("30/02/2024", "1/1/2024"), 1, "'2024-02-30', not a date that exists"),
         (("2024-01-31T10:00Z", "2024-01-31T10:00", "2024-01-31T10:00Z"), 2, "carry a UTC offset and some do not"),
     ],
 )

@@ -74,7 +74,7 @@ def test_the_probability_of_the_opposite_is_asked_about(label, name):
 
 
 def test_a_feature_beside_predictions_is_not_taken_for_the_outcome():
-    assert question(csv("smoker,probability", NOISE, P)).options == ("smoker",)
+    assert question(csv("smoker,probability", NOISE, P)).options == ("smoker", "none")
     assert question(csv("predicted,smoker,probability", (P > 0.5).astype(int), NOISE, P)).id == "label"
     pclass = np.tile([0, 1, 2], N // 3)
     assert question(csv("pclass,prediction,prob_0,prob_1,prob_2", pclass, TOP3, *K3.T)).id == "label"

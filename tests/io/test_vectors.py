@@ -181,7 +181,7 @@ def test_records_in_records_give_their_fields():
         {"in": {"x": 1.5, "y": 2.5, "label": i}, "out": {"name": "m", "probs": row}} for i, row in zip([0, 1, 2, 0], THREE, strict=True)
     ]
     data = "\n".join(map(json.dumps, rows)).encode()
-    assert asked(data) == ("label", ("in.label",))
+    assert asked(data) == ("label", ("in.label", "none"))
     assert matrix(data, label="in.label") == THREE
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from calibcore.analysis import Settings, analyze
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io import Mapping, archives, containers, inspect, inspect_bytes, read, read_bytes
+from calibcore.io import Mapping, archives, belonging, containers, inspect, inspect_bytes, read, read_bytes
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 CSV = b"label,p\n1,0.75\n0,0.25\n1,0.5\n"
@@ -197,3 +197,25 @@ def test_a_damaged_archive_is_read_or_refused(at, value):
         read_bytes(bytes(data), "a.zip")
     except InputError as error:
         assert "Traceback" not in str(error)  # noqa: PT017
+
+
+def _half(header, *columns):
+    return (header + "\n" + "\n".join(",".join(map(str, row)) for row in zip(*columns, strict=True)) + "\n").encode()
+
+
+def test_labels_beside_an_archive_of_predictions_are_joined_as_beside_loose_files():
+    p, y = [0.125, 0.25, 0.75, 0.5], [0, 0, 1, 1]
+    one, two = _half("id,prob", "abcd", p), _half("id,prob", "abcd", p[::-1])
+    labels, whole = ("y.csv", _half("id,label", "dcba", y[::-1])), ("w.csv", _half("label,prob", y, p))
+    pair = ("m.zip", packed({"one.csv": one, "two.csv": two}))
+    assert belonging([pair, labels]) == [(0, 1)]
+    assert belonging([labels, whole, pair]) == [(1,), (2, 0)]
+    assert belonging([("one.zip", packed({"one.csv": one})), labels]) == [(0, 1)]
+    assert belonging([("one.csv", one), ("y.zip", packed({"y.csv": labels[1]}))]) == [(0, 1)]
+    assert belonging([pair, ("one.csv", one), labels]) == [(0, 2), (1, 2)]
+    # an archive that holds its own labels, or complete tables, needs no others
+    assert belonging([("m.zip", packed({"one.csv": one, "y.csv": labels[1]})), labels]) == [(0,), (1,)]
+    assert belonging([("m.zip", packed({"w.csv": whole[1], "v.csv": whole[1]})), whole]) == [(0,), (1,)]
+    found = read_bytes([pair, labels], "m.zip + y.csv")
+    assert [f.probabilities[:, 1].tolist() for f in found] == [p, p[::-1]]
+    assert [f.label.tolist() for f in found] == [y, y]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 HEAVY = ("pandas", "pyarrow", "plotly", "streamlit", "matplotlib", "click", "rich", "scipy.stats")
-EXTRA = ("pandas", "pyarrow", "plotly", "streamlit", "click", "rich")
+EXTRA = ("pandas", "pyarrow", "plotly", "matplotlib", "streamlit", "click", "rich")
 
 # Python refuses to import a module whose entry is None: the machine looks as if the extra were not installed.
 HIDE = f"import sys; sys.modules.update(dict.fromkeys({EXTRA!r})); "
