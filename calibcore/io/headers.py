@@ -91,7 +91,7 @@ def _is_first_of_index(rows: Rows, at: int) -> bool:
     """Whether a row of words is the first of a saved index and one column: it is numbered like those below, or its value comes again."""
     if not _index_and_one(rows, at - 1):
         return False
-    first, *below = [[c.strip() for c in r] for r in rows[at:]]
+    first, *below = [[c.strip() for c in r] for r in rows[at:] if len(r) == 2]  # a row that is torn says nothing
     shapes = {re.sub(r"\d+", "#", row[0]) for row in (first, *below)}
     return any(row[1] == first[1] for row in below) or (len(below) > 0 and len(shapes) == 1 and "#" in shapes.pop())
 

@@ -76,3 +76,9 @@ def test_gzip_that_unpacks_to_more_than_200_times_its_size_is_refused(monkeypatc
     monkeypatch.setattr(archives, "_HARMLESS", 1 << 20)
     with pytest.raises(InputError, match="200 times its size"):
         read_bytes(gzip.compress(bytes(4 << 20)), "f")
+
+
+def test_a_torn_row_below_what_looks_like_a_saved_index():
+    data = b"abel\n,p\nel,p\n1,0.9\n0,0.25\n1,0.5\n0,0.125\n.125\n1,0.75\n0,0.4\n"
+    with pytest.raises(InputError):
+        read_bytes(data, "f.csv")
