@@ -20,13 +20,14 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
 from calibcore.names import told_apart
-from calibcore.options import ADDING, BASELINE, READING, VIEWING, Option, left_out, mapping_of, settings_of
+from calibcore.options import ADDING, BASELINE, LIMITS, READING, REPORTING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.progress import Heard, bar, within
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.details import label_blocks
+from calibcore.report.making import make_report, report_ending
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
 from calibcore.version import __version__
@@ -36,18 +37,6 @@ __all__ = ["main"]
 DONE, LIMIT_EXCEEDED, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 _NEEDED = ("click", "rich", "pandas", "pyarrow")
 _NEEDED_BY_DASHBOARD = ("streamlit", "plotly")
-_LIMITS = (
-    Option("--max-ece", "max_ece", "0.05", "Largest ECE that holds, a fraction.", float),
-    Option("--max-mce", "max_mce", "0.2", "Largest MCE that holds, a fraction.", float),
-    Option("--max-gap", "max_gap", "0.02", "Largest |accuracy − mean confidence| that holds, a fraction.", float),
-    Option(
-        "--on",
-        "on",
-        None,
-        "Judge --max-ece by the ECE as shown (default), or by the root mean square error without the bias of noise.",
-        ("plugin", "debiased"),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +143,8 @@ def _application() -> Any:
     viewing = [*looking, *map(_click_option, ADDING), _format_option("table", "json", "csv", "md")]
     reconcile = click.Option(["--reconcile"], is_flag=True, help="Add the ECE as other tools compute it, and why it differs.")
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
+    test = click.Option(["--remedies"], is_flag=True, help="Test on held-out rows whether recalibration helps; takes a moment.")
+    report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to == "threshold"), *REPORTING)), test, where]
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
     page = [
@@ -167,11 +158,12 @@ def _application() -> Any:
         (
             _check,
             "Hold models to limits: exit 1 if one is exceeded.",
-            [*looking, *map(_click_option, _LIMITS), _format_option("table", "json")],
+            [*looking, *map(_click_option, LIMITS), _format_option("table", "json")],
         ),
+        (_report, "Write one page for a stakeholder, as HTML or PDF.", report),
         (_inspect, "Say how files are read, and what would be asked.", [*common, _format_option("table", "json")]),
         (_sample, "Write a bundled sample file.", sample),
-        (_dashboard, "Open the dashboard in a browser.", page),
+        (_dashboard, "Open the dashboard in a browser; of a folder, its prediction files are offered.", page),
     ]
     version = click.Option(
         ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and stop."
@@ -239,6 +231,19 @@ def _check(files: tuple[str, ...], output: str, on: str | None, **given: Any) ->
     return replace(answer, code=LIMIT_EXCEEDED) if answer.code == DONE and not found["holds"] else answer
 
 
+def _report(files: tuple[str, ...], target: str | None, remedies: bool, **given: Any) -> _Answer:
+    ending, words = report_ending(target), {o.to: given.pop(o.to) for o in REPORTING}
+    run = _Run.start(files, given)
+    if run.code:  # a report on what is left would answer another question
+        return run.answer("")
+    with waiting("Writing the report"):
+        made = make_report(
+            run.models, run.settings or Settings(), ending, test=remedies, **{k: v for k, v in words.items() if v is not None}
+        )
+    _write(str(target), made)
+    return _Answer(err=(f"Wrote {target}.",))
+
+
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:
     mapping, run, found = mapping_of(given), _Run(), []
     labels = None if labels_file is None else Path(labels_file)
@@ -260,11 +265,15 @@ def _sample(name: str | None, target: str | None, *, listed: bool) -> _Answer:
     if path is None or target is None:
         it = path.stem if path else "steady-v1"
         raise InputError(f"Say which sample and where to write it, such as  calibcore sample {it} -o {it}.csv")
+    _write(target, path.read_bytes())
+    return _Answer(err=(f"Wrote {target}.",))
+
+
+def _write(target: str, data: bytes) -> None:
     try:
-        Path(target).write_bytes(path.read_bytes())
+        Path(target).write_bytes(data)
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}.") from None
-    return _Answer(err=(f"Wrote {target}.",))
 
 
 def _samples() -> dict[str, Path]:
@@ -283,7 +292,7 @@ def _dashboard(paths: tuple[str, ...], port: int | None, host: str) -> _Answer:
         return _Answer(WRONG, err=(_install(missing),))
     for path in paths:
         if not Path(path).exists():
-            raise InputError(f"There is no file {path}.")
+            raise InputError(f"There is no file or folder {path}.")
     launch = importlib.import_module("dashboard.launch")  # by name: the page stands above this floor
     return _Answer(int(launch.run([Path(p) for p in paths], port=port, host=host) or DONE))
 

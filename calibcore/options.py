@@ -13,7 +13,20 @@ from calibcore.errors import InputError
 from calibcore.io import Mapping
 from calibcore.settings import REQUESTS
 
-__all__ = ["ADDING", "BASELINE", "READING", "VIEWING", "Option", "left_out", "mapping_arguments", "mapping_of", "settings_arguments", "settings_of"]
+__all__ = [
+    "ADDING",
+    "BASELINE",
+    "LIMITS",
+    "READING",
+    "REPORTING",
+    "VIEWING",
+    "Option",
+    "left_out",
+    "mapping_arguments",
+    "mapping_of",
+    "settings_arguments",
+    "settings_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,24 @@ ADDING = (
     Option("--cost-error", "cost_error", "X", "Cost of an error among the rows acted on.", float),
     Option("--cost-review", "cost_review", "X", "Cost of reviewing a row that is not acted on.", float),
     Option("--request", "on_request", "NAME[,NAME…]", f"What is computed only when asked for: {', '.join(REQUESTS)}."),
+)
+LIMITS = (
+    Option("--max-ece", "max_ece", "0.05", "Largest ECE that holds, a fraction.", float),
+    Option("--max-mce", "max_mce", "0.2", "Largest MCE that holds, a fraction.", float),
+    Option("--max-gap", "max_gap", "0.02", "Largest |accuracy − mean confidence| that holds, a fraction.", float),
+    Option(
+        "--on",
+        "on",
+        None,
+        "Judge --max-ece by the ECE as shown (default), or by the root mean square error without the bias of noise.",
+        ("plugin", "debiased"),
+    ),
+)
+REPORTING = (
+    Option("--heading", "heading", "TEXT", "Heading of the page, up to 120 characters."),
+    Option("--audience", "audience", "TEXT", "Who it is for, up to 80 characters."),
+    Option("--note", "note", "TEXT", "The analyst's own remark, up to 280 characters, marked as such."),
+    Option("--training", "training", None, "Whether these rows were used to train or tune the model.", ("yes", "no", "unknown")),
 )
 BASELINE = Option("--baseline", "baseline", "NAME", "Model that the others are compared with (default: the first).")
 
@@ -164,8 +195,8 @@ def _written(role: str, value: object) -> str | None:
 def _joined(names: tuple[str, ...]) -> str:
     """Names as `_list` takes them apart; those it would not leave alone stand in quotes."""
     out = io.StringIO()
-    quoting = csv.QUOTE_MINIMAL if all(n == n.strip() and n for n in names) else csv.QUOTE_ALL
-    csv.writer(out, lineterminator="", quoting=quoting).writerow(names)
+    as_they_are = all(n == n.strip() and n for n in names)
+    csv.writer(out, lineterminator="", quoting=csv.QUOTE_MINIMAL if as_they_are else csv.QUOTE_ALL).writerow(names)
     return out.getvalue()
 
 

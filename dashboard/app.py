@@ -14,6 +14,11 @@ page = st.navigation(
         st.Page("views/overview.py", title="Overview", default=True),
         st.Page("views/compare.py", title="Compare", url_path="compare"),
         st.Page("views/bins.py", title="Bins and rows", url_path="bins"),
+        st.Page("views/groups.py", title="Groups and classes", url_path="groups"),
+        st.Page("views/fix.py", title="Fix", url_path="fix"),
+        st.Page("views/act.py", title="Act", url_path="act"),
+        st.Page("views/report.py", title="Report", url_path="report"),
+        st.Page("views/learn.py", title="Learn", url_path="learn"),
     ],
     position="top",
 )

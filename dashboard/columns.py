@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ class Draft:
     said : dict
         `Mapping` fields.
     tried : dict
-        What the file gave with earlier choices.
+        What the file gave with earlier choices, as long as it is the ``version`` that they were tried on.
     asked : dict
         Questions that came up, by id.
     """
@@ -78,6 +78,7 @@ class Draft:
     said: dict[str, Any]
     tried: dict[str, Trial] = field(default_factory=dict)
     asked: dict[str, Question] = field(default_factory=dict)
+    version: Hashable = None
 
 
 def open_for(key: str) -> None:
@@ -93,7 +94,7 @@ def content_of(file: File, uploads: Sequence[Any]) -> Content | None:
     upload = next((u for u in uploads if here.hashes.get(u.file_id) == file.key), None)
     if upload is not None:
         return cast(Content, upload.getvalue)
-    return Path(file.key).read_bytes if not uploads and Path(file.key).is_file() else None
+    return Path(file.key).read_bytes if Path(file.key).is_file() else None
 
 
 def show(files: Sequence[File], uploads: Sequence[Any]) -> None:
@@ -108,6 +109,8 @@ def show(files: Sequence[File], uploads: Sequence[Any]) -> None:
         open_for(waiting.key)
         draft = cast(Draft, st.session_state[_STATE])
     file = next(f for f in files if f.key == draft.key)
+    if draft.version != file.version:  # a file on the server that was written anew meanwhile
+        draft.tried, draft.version = {}, file.version
     data = content_of(file, uploads)
     if data is not None:
         _dialog(file, data)
@@ -383,14 +386,14 @@ def _buttons(file: File, draft: Draft, trial: Trial) -> None:
     if read and trial.questions:
         st.error("Choose an answer first.")
     elif read:
-        _apply(file.key, draft)
+        _apply(file.key, draft, trial.layout.columns)
         st.rerun()
 
 
-def _apply(key: str, draft: Draft) -> None:
-    """Read the file like this from now on."""
+def _apply(key: str, draft: Draft, of: Sequence[str]) -> None:
+    """Read the file like this from now on, as long as it has these columns."""
     here = session.state()
     here.answers.pop(key, None)
     if draft.said:
-        here.answers[key] = dict(draft.said)
+        here.answers[key], here.answered[key] = dict(draft.said), tuple(of)
     st.session_state[_STATE] = None

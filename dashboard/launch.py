@@ -16,7 +16,7 @@ from dashboard.assets import config_file
 
 __all__ = ["OPENED", "options", "run"]
 
-OPENED = "CALIBCORE_OPENED"  # environment variable: JSON list of the paths that every session starts with
+OPENED = "CALIBCORE_OPENED"  # environment variable: JSON list of the files and folders that every session starts with
 _DEFAULT_PORT = 8501
 _TRIED = 50
 
@@ -27,7 +27,7 @@ def run(paths: list[Path], port: int | None, host: str = "127.0.0.1") -> int:
     Parameters
     ----------
     paths : list of Path
-        Files that every session starts with, in place of the samples; read where they are.
+        Files that every session starts with, in place of the samples, and folders whose files are offered; read where they are.
     port : int, optional
         By default the first free one from 8501.
     host : str
@@ -41,11 +41,11 @@ def run(paths: list[Path], port: int | None, host: str = "127.0.0.1") -> int:
     Raises
     ------
     InputError
-        If a path is not a file, or the port is taken.
+        If a path is neither a file nor a folder, or the port is taken.
     """
     for path in paths:
-        if not path.is_file():
-            raise InputError(f"There is no file {path}.", value=str(path))
+        if not (path.is_file() or path.is_dir()):
+            raise InputError(f"There is no file or folder {path}.", value=str(path))
     chosen = _free_port(host) if port is None else _checked_port(host, port)
     os.environ[OPENED] = json.dumps([str(p.resolve()) for p in paths])
     app_file = Path(__file__).with_name("app.py")

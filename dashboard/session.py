@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import streamlit as st
 
 import calibcore as cc
-from calibcore.errors import AmbiguousLayout, InputError, Question
+from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io import belonging, inspect, inspect_bytes, read_bytes
 from calibcore.names import told_apart
 from calibcore.progress import Heard, late
@@ -25,14 +25,17 @@ from calibcore.report.tables import count_text
 from calibcore.report.training import Training
 from calibcore.report.words import markdown_free
 from dashboard.assets import sample_paths
+from dashboard.loaded import Content, File, Model
 
 __all__ = [
+    "Content",
     "File",
     "Model",
     "State",
     "analyse",
     "bin_rows",
     "compare",
+    "is_of_a_file",
     "load",
     "megabytes",
     "model_named",
@@ -44,66 +47,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Content = Callable[[], bytes | Sequence[tuple[str, bytes]]]
 _BIG = 8 << 20  # bytes from which on the reading of a file is told as it goes
 _RESULTS = 256  # results kept in a session; each is small, since no result holds rows
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file as it was read: its models, or why there are none.
-
-    Attributes
-    ----------
-    key : str
-        SHA-256 of the bytes, or the path of a file on the server.
-    read_as : str
-        One line on the roles of the columns.
-    answers : str
-        The answers it was read with, as JSON; other answers make other models.
-    readable : bool
-        Whether a refused file holds a table, which other answers may make sense of.
-    stamp : hashable
-        Of a file on the server: what changes when its content does.
-    parts : tuple of str
-        Names of files that are read together, predictions first.
-    """
-
-    name: str
-    key: str
-    predictions: tuple[cc.Predictions, ...] = ()
-    read_as: str = ""
-    error: str = ""
-    questions: tuple[Question, ...] = ()
-    answers: str = ""
-    readable: bool = False
-    stamp: Hashable = None
-    parts: tuple[str, ...] = ()
-
-    @property
-    def version(self) -> Hashable:
-        """What differs where the content does."""
-        return (self.key, self.stamp)
-
-    @property
-    def content(self) -> str:
-        """SHA-256 of the predictions, so that what was said about these rows is not taken for others; the key of what was not read."""
-        return str(self.predictions[0].source.get("sha256") or self.key) if self.predictions else self.key
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model under the name it has in this session, and the key of what it was read from: the ``index``-th of a file."""
-
-    key: Hashable
-    predictions: cc.Predictions
-    file: File | None = field(default=None, repr=False, compare=False)
-    index: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name that is shown."""
-        return self.predictions.name
 
 
 @dataclass(slots=True)
@@ -126,6 +71,10 @@ class State:
         What a file on the server looked like when it was read last, by its key.
     training : dict
         Whether the rows were used for training, by the SHA-256 of the file.
+    arrived : bool
+        Whether the address was looked at.
+    lost : set of str
+        What an earlier session held, by the address, and this one lacks: "uploads", "picks".
     results : dict
         The most recently used results.
     joined : dict
@@ -148,6 +97,8 @@ class State:
     outdated: set[str] = field(default_factory=set)
     stamps: dict[str, Hashable] = field(default_factory=dict)
     training: dict[str, Training] = field(default_factory=dict)
+    arrived: bool = False
+    lost: set[str] = field(default_factory=set)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """``make()`` once per key; the least recently used results are dropped."""
@@ -231,6 +182,12 @@ def megabytes() -> int:
 def analyse(model: Model, settings: cc.Settings) -> cc.Analysis:
     """`calibcore.analyze`, once per model and settings."""
     return state().remember(("analysis", model.key, model.name, settings), lambda: cc.analyze(model.predictions, settings))
+
+
+def is_of_a_file(analysis: cc.Analysis) -> bool:
+    """Whether an analysis is of a model as it was read, and not of what was made of it on a page, which may have its name."""
+    found = state().results
+    return any(found.get(("analysis", m.key, m.name, analysis.settings)) is analysis for m in models() if m.name == analysis.name)
 
 
 def compare(chosen: Sequence[Model], settings: cc.Settings, baseline: str) -> cc.Comparison:
@@ -405,5 +362,6 @@ def _forget(here: State, uploads: set[str], files: Sequence[File]) -> None:
     here.answers = {k: v for k, v in here.answers.items() if k in keys}
     here.answered = {k: v for k, v in here.answered.items() if k in keys}
     here.stamps = {k: v for k, v in here.stamps.items() if k in keys}
+    here.training = {k: v for k, v in here.training.items() if k in {f.content for f in files}}
     here.asked &= keys
     here.outdated &= keys - here.answers.keys()

@@ -12,6 +12,7 @@ import calibcore as cc
 from calibcore.errors import InputError
 from calibcore.plot.counts import Counts
 from calibcore.plot.reliability import Uncertainty
+from calibcore.report.sizes import suggested_bins
 from dashboard.problems import say
 from dashboard.session import Model
 
@@ -28,8 +29,20 @@ DEFAULTS: dict[str, object] = {
     "layout": "Automatic",
     "seed": 0,
     "closed": "Upper edge",
+    # Of controls that stand on one page:
+    "alone": False,
+    "acting": False,
+    "cost_error": None,
+    "cost_review": None,
+    "curve": False,
+    "fix": "Suggested",
+    "minrows": 50,
+    "period": "Automatic",
+    "t": 0.9,
+    "tested": False,
 }
 _MOST_BINS = 50
+_SUGGESTED = "The cube root of the number of rows, rounded up, from 5 to 50."
 _STRATEGY: dict[str, Literal["equal_width", "equal_mass"]] = {"Equal width": "equal_width", "Equal mass": "equal_mass"}
 _COUNTS: dict[str, Counts] = {"Share": "share", "Count": "count", "Log count": "log_count"}
 
@@ -76,6 +89,8 @@ def choose(models: Sequence[Model]) -> None:
     n_bins = st.slider(
         "Bins", 2, _MOST_BINS, cast(int, DEFAULTS["bins"]), key="bins", disabled=custom, bind="query-params", persist_state="session"
     )
+    if not custom:
+        _suggested(models, n_bins)
     edges = _custom_edges() if custom else None
     uncertainty = _segmented("Uncertainty", ["Band", "Bars", "Both"], "unc")
     counts = _segmented("Counts", list(_COUNTS), "counts")
@@ -85,7 +100,7 @@ def choose(models: Sequence[Model]) -> None:
         closed = _segmented("A bin includes its", ["Upper edge", "Lower edge"], "closed")
     st.button("Reset settings", on_click=_reset)
     settings = cc.Settings(
-        n_bins=n_bins,
+        n_bins=n_bins if edges is None else cast(int, DEFAULTS["bins"]),  # edges say how many there are, whatever the slider says
         strategy=_STRATEGY.get(strategy, "equal_width"),
         closed="right" if closed == "Upper edge" else "left",
         edges=edges,
@@ -93,6 +108,18 @@ def choose(models: Sequence[Model]) -> None:
         seed=int(seed),
     )
     st.session_state["choice"] = Choice(settings, view, n_bins, cast(Uncertainty, uncertainty.lower()), _COUNTS[counts])
+
+
+def _suggested(models: Sequence[Model], n_bins: int) -> None:
+    """A link to the number of bins that suits the rows of the model that is looked at."""
+    shown = next((m for m in models if m.name == st.session_state.get("model")), models[0])
+    number = suggested_bins(shown.predictions.n)
+    if number != n_bins:
+        st.button(f"Suggested: {number}", key="suggested", type="tertiary", help=_SUGGESTED, on_click=_set_bins, args=(number,))
+
+
+def _set_bins(number: int) -> None:
+    st.session_state["bins"] = number
 
 
 def _segmented(label: str, options: list[str], key: str) -> str:

@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import streamlit as st
 
+from calibcore.report.sizes import large_sentence, limits_line, many_models_sentence
+from calibcore.report.training import ANSWERS, QUESTION
 from calibcore.report.words import markdown_free
-from dashboard import columns, session, settings
+from dashboard import address, columns, folder, session, settings
 from dashboard.session import File
 
 __all__ = ["sidebar"]
 
-_LIMITS = (
-    "CSV, TSV or other text, Excel or ODS, Parquet, Arrow or Feather, JSON, JSON Lines, npy or npz; also as gz or zip. "
-    "Up to 200 MB read comfortably; larger files are better as Parquet."
-)
 _PRIVACY = (
     "Files are held in this server's memory for your session and dropped when it ends; while a large file uploads, the server may use an "
     "unnamed temporary file. Nothing is logged or kept, and no usage statistics are sent."
 )
-_COMFORTABLE = 200 * 2**20
+_EXPIRED = {
+    "uploads": "The uploaded files are not here: they end with their session. Add them again; the settings are in the address.",
+    "picks": "Some files of this address are not known any more: the session ended. Pick them again; the settings are in the address.",
+}
+_OUTDATED = "The file has other columns than the one that was answered for, so those answers were dropped."
 
 
 def sidebar() -> None:
     """Draw the sidebar and load what it names."""
     with st.sidebar:
-        uploads = st.file_uploader("Add files", accept_multiple_files=True, key="uploads")
-        st.caption(_LIMITS)
+        picked = folder.choose()
+        uploads = st.file_uploader("Add files", accept_multiple_files=True, key="uploads", max_upload_size=session.megabytes())
+        for what in sorted(address.keep(uploads=bool(uploads))):
+            st.warning(_EXPIRED[what])
+        st.caption(limits_line(session.megabytes()))
         st.caption(_PRIVACY)
-        files = session.load(uploads)
-        for i, file in enumerate(files):
-            _file_line(file, i, single=columns.content_of(file, uploads) is not None)
-        for upload in uploads:
-            if upload.size > _COMFORTABLE:
-                st.caption(markdown_free(f"{upload.name} is large; Parquet with only the label and probability columns would be quicker."))
+        folder.watch(picked)  # before reading: what changes meanwhile is noticed
+        files = session.load(uploads, picked)
+        _loaded(files, uploads)
         if session.models():
             settings.choose(session.models())
     columns.show(files, uploads)
+
+
+def _loaded(files: Sequence[File], uploads: Sequence[Any]) -> None:
+    """How each file was read, and what passes a limit."""
+    times = Counter[str]()
+    for i, file in enumerate(files):
+        _file_line(file, i, single=columns.content_of(file, uploads) is not None)
+        _training(file, times[file.content])
+        times[file.content] += 1
+    said = [large_sentence(upload.name, upload.size) for upload in uploads]
+    for sentence in filter(None, (*said, None if session.state().samples else many_models_sentence(len(session.models())))):
+        st.caption(markdown_free(sentence))
 
 
 def _file_line(file: File, i: int, *, single: bool) -> None:
@@ -46,6 +62,8 @@ def _file_line(file: File, i: int, *, single: bool) -> None:
         return
     with st.container(gap="xsmall"):
         name = _how_read(file)
+        if file.key in session.state().outdated:
+            st.warning(_OUTDATED)
         if name and single:
             kind: Literal["tertiary", "secondary"] = "tertiary" if file.predictions else "secondary"
             st.button(name, key=f"change {i}", on_click=columns.open_for, args=(file.key,), type=kind)
@@ -62,3 +80,25 @@ def _how_read(file: File) -> str:
     st.markdown(f"**{markdown_free(file.name)}**")
     st.caption(markdown_free(file.read_as))
     return "Change the answers" if file.key in session.state().answers else "Change"
+
+
+def _training(file: File, time: int) -> None:
+    """The one question that no file answers; one answer for the same file added twice."""
+    here = session.state()
+    if here.samples or not file.predictions:
+        return
+    key = f"training {file.content} {time}"
+    st.session_state[key] = here.training.get(file.content, "unknown")
+    st.segmented_control(
+        QUESTION,
+        ["unknown", "yes", "no"],
+        key=key,
+        required=True,
+        format_func=lambda answer: ANSWERS[answer],
+        on_change=_trained,
+        args=(file.content, key),
+    )
+
+
+def _trained(content: str, key: str) -> None:
+    session.state().training[content] = st.session_state[key]

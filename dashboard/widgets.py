@@ -14,12 +14,12 @@ from calibcore.plot.marks import Chart
 from calibcore.plot.marks import Table as ChartTable
 from calibcore.report.exports import file_name
 from calibcore.report.tables import Table
-from calibcore.report.words import Caveat, bin_option, markdown_free
+from calibcore.report.words import Caveat, bin_option, markdown_free, training_caveats
 from dashboard import session
 from dashboard.problems import guarded
 from dashboard.theme import is_dark
 
-__all__ = ["bin_selector", "caveats", "choose_model", "draw", "show_table", "table_below", "text"]
+__all__ = ["bin_selector", "caveats", "choose_model", "draw", "show_table", "table_below", "text", "training_notes"]
 
 Edges = tuple[float, float]
 
@@ -136,6 +136,19 @@ def _inspected() -> None:
 
 
 def caveats(found: Sequence[Caveat]) -> None:
+    """What applies to the model that is looked at, the use of its rows for training first."""
+    shown = next((m for m in session.models() if m.name == st.session_state.get("model")), None)
+    _folded([*(training_caveats(session.training(shown)) if shown else ()), *found])
+
+
+def training_notes(models: Sequence[session.Model]) -> None:
+    """The same for several models: a line for each whose rows may have been used for training."""
+    found = [c for m in models for c in training_caveats(session.training(m), m.name)]
+    if found:
+        _folded(found)
+
+
+def _folded(found: Sequence[Caveat]) -> None:
     """One line each, and why on demand; the browser's own disclosure, in one element."""
     items = (f"<details><summary>{escape(c.line)}</summary><p>{escape(c.why)}</p></details>" for c in found)
     st.html(f'<div class="caveats">{"".join(items)}</div>')

@@ -181,6 +181,13 @@ class Remedies:
         names = tuple(r.method for r in self.tried)
         raise InputError(f"{method!r} was not tried; there are {', '.join(names)}.", value=method, available=names)
 
+    def held_out(self, predictions: Predictions, method: str) -> Predictions:
+        """The rows that were judged, each mapped by the fit that had not seen it: ``self[method].after`` is how they score."""
+        calibrator = self[method].calibrator
+        if calibrator is None or predictions.n != self.n:
+            raise InputError(self[method].answer if calibrator is None else f"Give the model that was judged, of {rows_text(self.n)}.")
+        return cross_fit(predictions, method, folds=self.folds, seed=self.seed, start=dict(calibrator.parameters)).predictions
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         plain = {k: getattr(self, k) for k in ("model", "view", "n", "folds", "seed", "level", "clusters", "answer")}

@@ -21,7 +21,7 @@ _HATCH = {"over": "/", "under": "\\", "within": ""}
 
 
 def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, height: int = 220) -> Chart:
-    """The gap of each bin with its interval; below zero is overconfident.
+    """The gap of each bin with its interval; below zero more is claimed than happened.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def _words(analysis: Analysis, reach: float) -> tuple[Label, Label]:
         side = max(("right", "left"), key=lambda s: free(s, sign))
         return Label(1.0 if side == "right" else axis.low, sign * 0.99 * reach, text, "text", f"{side} {edge}")
 
-    return label("underconfident", 1, "top"), label("overconfident", -1, "bottom")
+    words = words_of(analysis)
+    return label(words.under, 1, "top"), label(words.over, -1, "bottom")
 
 
 def _targets(analysis: Analysis, which: list[int]) -> Points:
@@ -130,5 +131,5 @@ def _alt(analysis: Analysis) -> str:
     lowest, highest = int(np.nanargmin(bins.gap)), int(np.nanargmax(bins.gap))
     return (
         f"Gaps of {analysis.name}: from {points(float(bins.gap[lowest]), signed=True)} points at {bin_range(bins, lowest)} "
-        f"to {points(float(bins.gap[highest]), signed=True)} points at {bin_range(bins, highest)}; negative is overconfident."
+        f"to {points(float(bins.gap[highest]), signed=True)} points at {bin_range(bins, highest)}; negative is {words_of(analysis).over}."
     )

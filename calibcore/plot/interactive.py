@@ -6,16 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calibcore.plot.frame import MARGINS, SMALL, SMALL_MARGINS
-from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
-from calibcore.plot.palette import colour, faded
+from calibcore.plot.geometry import outlines
+from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Intervals, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
+from calibcore.plot.palette import Role, colour, faded
+from calibcore.plot.ticks import name_ticks, number_ticks
+from calibcore.plot.wording import SHORT, shortened
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["clicked_bin", "config", "escaped", "figure"]
 
-_LONGEST_NAME = 18
+_SMALLEST = 280  # pixels below which an axis has few ticks
+_HALF, _FINE = 0.6, 0.35  # spans of probabilities up to which ticks are tenths, and finer than tenths
 _QUIET = {"hoverinfo": "skip"}
+_UNSEEN = {"type": "scatter", "mode": "markers", "marker": {"size": 0.1, "opacity": 0}, "showlegend": False, **_QUIET}
 
 
 def figure(chart: Chart, *, dark: bool = False) -> go.Figure:
@@ -55,7 +60,7 @@ def figure(chart: Chart, *, dark: bool = False) -> go.Figure:
         "clickmode": "event+select",
         "dragmode": False,
         "barmode": "overlay",
-        "xaxis": _axis(chart.x, chart.width, dark),
+        "xaxis": _axis(chart.x, chart.width, dark, across=True),
         "yaxis": _axis(chart.y, chart.height, dark),
         "shapes": shapes,
         "annotations": notes,
@@ -168,14 +173,9 @@ def _bars(mark: Bars, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT0
 def _band(mark: Band, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
     x: list[float | None] = []
     y: list[float | None] = []
-    for run in _touching(mark):
-        edges = [(mark.lower[i], mark.upper[i]) for i in run]
-        ends = [(max(mark.low[i], chart.y.low), max(mark.high[i], chart.y.low)) for i in run]
-        there = [p for (a, b), (_, high) in zip(edges, ends, strict=True) for p in ((a, high), (b, high))]
-        back = [p for (a, b), (low, _) in zip(reversed(edges), reversed(ends), strict=True) for p in ((b, low), (a, low))]
-        path = [*there, *back, there[0]]
-        x += [*(p[0] for p in path), None]
-        y += [*(p[1] for p in path), None]
+    for path in outlines(mark, chart.y.low):
+        x += [*(px for px, _ in path), None]
+        y += [*(py for _, py in path), None]
     line = {"color": faded(mark.role, 0.55, dark=dark), "width": 1}
     return {
         "type": "scatter",
@@ -205,33 +205,22 @@ def _ribbon(mark: Ribbon, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: 
     }
 
 
-def _touching(band: Band) -> list[list[int]]:
-    """Runs of neighbouring intervals."""
-    runs: list[list[int]] = []
-    for i in range(len(band.lower)):
-        if runs and band.upper[runs[-1][-1]] == band.lower[i]:
-            runs[-1].append(i)
-        else:
-            runs.append([i])
-    return runs
-
-
 def _whiskers(mark: Whiskers, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
     del chart
     middle = [(a + b) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
     half = [(b - a) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
-    error = {"type": "data", "array": half, "color": colour(mark.role, dark=dark), "thickness": 1.5, "width": 4}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": list(mark.x),
-        "y": middle,
-        "error_y": error,
-        "showlegend": False,
-        "marker": {"size": 0.1, "opacity": 0},
-        "name": mark.name,
-        **_QUIET,
-    }
+    return {"x": list(mark.x), "y": middle, "error_y": _error(half, mark.role, dark), **_UNSEEN, "name": mark.name}
+
+
+def _intervals(mark: Intervals, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    del chart
+    middle = [(a + b) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
+    half = [(b - a) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
+    return {"x": middle, "y": list(mark.y), "error_x": _error(half, mark.role, dark), **_UNSEEN, "name": mark.name}
+
+
+def _error(half: list[float], role: Role, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    return {"type": "data", "array": half, "color": colour(role, dark=dark), "thickness": 1.5, "width": 4}
 
 
 def _ticks(mark: Ticks, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -257,6 +246,7 @@ _TRACES: dict[type, Callable[[Any, Chart, bool], dict[str, Any]]] = {
     Band: _band,
     Ribbon: _ribbon,
     Whiskers: _whiskers,
+    Intervals: _intervals,
     Ticks: _ticks,
 }
 
@@ -293,7 +283,7 @@ def _rule_text(mark: Rule, chart: Chart, dark: bool) -> list[dict[str, Any]]:  #
 def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
     horizontal, vertical = mark.anchor.split()
     font = {"color": colour(mark.role, dark=dark), "size": 13}
-    text = {"text": escaped(_shortened(mark.text)), "font": font, "bgcolor": faded("nothing", 0.75, dark=dark), "borderpad": 2}
+    text = {"text": escaped(shortened(mark.text, 2 * SHORT)), "font": font, "bgcolor": faded("nothing", 0.75, dark=dark), "borderpad": 2}
     place = {"xanchor": horizontal, "yanchor": vertical, "align": "left"}
     if mark.x > chart.x.high:
         return {**text, **place, "xref": "paper", "x": 1, "xshift": 8, "y": mark.y, "showarrow": False}
@@ -312,27 +302,28 @@ def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FB
     }
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 2 * _LONGEST_NAME else text[: 2 * _LONGEST_NAME - 1] + "…"
-
-
 def _margins(chart: Chart) -> dict[str, int]:
+    margins = SMALL_MARGINS if chart.width < SMALL else MARGINS
+    if chart.y.names:
+        margins = {**margins, "l": 16 + 7 * max(map(len, chart.y.names))}
     if chart.width < SMALL:
-        return SMALL_MARGINS
+        return margins
     outside = [m.text for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high]
-    longest = max((min(len(t), _LONGEST_NAME) for t in outside), default=0)
+    longest = max((min(len(t), SHORT) for t in outside), default=0)
     over = 16 * max((m.level for m in chart.marks if isinstance(m, Rule)), default=0)
-    return {**MARGINS, "r": MARGINS["r"] + (8 * longest if outside else 0), "t": MARGINS["t"] + over}
+    return {**margins, "r": margins["r"] + (8 * longest if outside else 0), "t": margins["t"] + over}
 
 
-def _axis(axis: Axis, pixels: int, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+def _axis(axis: Axis, pixels: int, dark: bool, *, across: bool = False) -> dict[str, Any]:  # noqa: FBT001
     small = pixels < SMALL
     text = {"color": colour("text", dark=dark), "size": 11 if small else 12}
     title = {"text": escaped(axis.title), "font": {**text, "size": 11 if small else 13}, "standoff": 8}
     common = {"title": title, "tickfont": text, "fixedrange": True, "zeroline": False, "gridcolor": colour("grid", dark=dark)}
     if axis.log:
         return {**common, "type": "log", "range": [_log10(axis.low), _log10(axis.high)], "nticks": 4, "tickformat": ",d"}
-    return {**common, "range": [axis.low, axis.high], **_steps(axis, pixels)}
+    if axis.names:
+        return {**common, "range": [axis.low, axis.high], "showgrid": False, **_ticks_at(name_ticks(axis, pixels if across else None))}
+    return {**common, "range": [axis.low, axis.high], **_steps(axis, pixels, across=across)}
 
 
 def _log10(x: float) -> float:
@@ -341,22 +332,16 @@ def _log10(x: float) -> float:
     return math.log10(x)
 
 
-def _steps(axis: Axis, pixels: int) -> dict[str, Any]:
-    if axis.format == "percent":
-        fine = pixels >= SMALL and axis.high - axis.low <= 1.0
-        return (
-            {"tickformat": ".0%", "dtick": 0.1 if fine or axis.high - axis.low <= 0.6 else 0.2}
-            if pixels >= 280
-            else {"tickformat": ".0%", "nticks": 4}
-        )
-    if axis.format == "points":
-        return _point_ticks(axis)
-    return {"tickformat": ",d" if axis.format == "count" else ".2f", "nticks": 6 if pixels < SMALL else 11}
+def _steps(axis: Axis, pixels: int, *, across: bool) -> dict[str, Any]:
+    """Ticks that fit also where a narrow screen has squeezed the width."""
+    span = axis.high - axis.low
+    if axis.format == "percent" and (pixels < _SMALLEST or span > _FINE):
+        fine = span <= (_HALF if across or pixels < SMALL else 1.0)
+        return {"tickformat": ".0%", **({"dtick": 0.1 if fine else 0.2} if pixels >= _SMALLEST else {"nticks": 4})}
+    if axis.format == "count":
+        return {"tickformat": ",d", "nticks": 6 if pixels < SMALL else 11}
+    return _ticks_at(number_ticks(axis, 6 if across or pixels < SMALL or axis.format == "points" else 10))
 
 
-def _point_ticks(axis: Axis) -> dict[str, Any]:
-    """Ticks of a symmetric axis of differences, in points with their sign."""
-    step = next((s for s in (2, 5, 10, 20, 50) if 100 * axis.high / s <= 3), 50)
-    most = int(100 * axis.high // step)
-    values = [step * k for k in range(-most, most + 1)]
-    return {"tickvals": [v / 100 for v in values], "ticktext": [f"{v:+d}".replace("-", "−") if v else "0" for v in values]}
+def _ticks_at(ticks: tuple[tuple[float, ...], tuple[str, ...]]) -> dict[str, Any]:
+    return {"tickvals": list(ticks[0]), "ticktext": [escaped(t) for t in ticks[1]]}

@@ -7,7 +7,23 @@ from typing import Literal
 
 from calibcore.plot.palette import Role
 
-__all__ = ["Axis", "Band", "Bars", "Chart", "Highlight", "Label", "Line", "Mark", "Points", "Ribbon", "Rule", "Table", "Ticks", "Whiskers"]
+__all__ = [
+    "Axis",
+    "Band",
+    "Bars",
+    "Chart",
+    "Highlight",
+    "Intervals",
+    "Label",
+    "Line",
+    "Mark",
+    "Points",
+    "Ribbon",
+    "Rule",
+    "Table",
+    "Ticks",
+    "Whiskers",
+]
 
 Numbers = tuple[float, ...]
 Tooltips = tuple[tuple[str, ...], ...]
@@ -104,6 +120,17 @@ class Whiskers:
 
 
 @dataclass(frozen=True, slots=True)
+class Intervals:
+    """Horizontal intervals with end strokes, one at each y: the lines of a forest plot."""
+
+    y: Numbers
+    low: Numbers
+    high: Numbers
+    role: Role = "ink"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A straight line across the whole plot, at one x or one y, with words over it; ``level`` 1 is a line higher than 0."""
 
@@ -144,18 +171,23 @@ class Label:
     pointer: tuple[float, float] | None = None
 
 
-Mark = Line | Points | Bars | Band | Ribbon | Whiskers | Rule | Highlight | Ticks | Label
+Mark = Line | Points | Bars | Band | Ribbon | Whiskers | Intervals | Rule | Highlight | Ticks | Label
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Title, fixed range and how numbers are written; ``log`` spaces powers of ten evenly."""
+    """Title, fixed range and how numbers are written; ``log`` spaces powers of ten evenly.
+
+    With ``names`` it is an axis of categories: ``names[k]`` stands at k, "" where there is none.  A vertical one runs upwards
+    like any other, so a chart that reads from the top gives its first category the last place.
+    """
 
     title: str
     low: float
     high: float
     format: Format = "percent"
     log: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def overlay(analyses: Sequence[Analysis], *, width: int = 640) -> Chart:
     marks.extend(_end_labels(analyses, bottom))
     words = words_of(analyses[0])
     x, y = Axis(words.predicted_title, start, 1.0), Axis(words.observed_title, bottom, 1.0)
-    caption = f"Points below the dashed line are overconfident, above it underconfident. Hollow: fewer than {FEW_ROWS} rows."
+    caption = f"Points below the dashed line: {words.over}; above it: {words.under}. Hollow: fewer than {FEW_ROWS} rows."
     return Chart("overlay", x, y, tuple(marks), _alt(analyses), caption, _table(analyses), width, diagonal_height(width, start, bottom))
 
 

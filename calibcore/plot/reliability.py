@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from calibcore.analysis import Analysis
+from calibcore.measures.isotonic import Blocks
 from calibcore.plot.frame import (
     SIDE,
     bin_table,
@@ -37,6 +38,7 @@ def reliability(
     uncertainty: Uncertainty = "band",
     selected: int | None = None,
     side: int = SIDE,
+    curve: bool = False,
     axes: tuple[float, float] | None = None,
 ) -> Chart:
     """The reliability diagram of one model.
@@ -50,17 +52,21 @@ def reliability(
         0-based bin that is shown as selected.
     side : int
         Width in pixels; the height follows, so that the diagonal runs at 45 degrees.
+    curve : bool
+        Whether the CORP curve is drawn too: the never-falling curve of outcome against confidence that fits best, without
+        bins.  Of its corners at most two in each column of a pixel are kept; its ends are exact.
     axes : tuple of float, optional
         Where the x and the y axis start, to draw several diagrams on the same axes.
     """
     bins, level = analysis.bins, analysis.settings.level
-    start, bottom = axes or (x_start(analysis), y_start(analysis, uncertainty))
+    start, bottom = axes or (x_start(analysis), y_start(analysis, uncertainty, curve=curve))
     which = filled(bins)
     marks: list[Mark] = [*highlight(analysis, selected)]
     if uncertainty in ("band", "both") and not bins.shared:
         marks.append(_band(analysis, which, start))
     marks.append(Line((max(start, bottom), 1.0), (max(start, bottom), 1.0), "diagonal", "dash", 1.5, "perfect calibration"))
     marks.append(_gap_bars(analysis, which, side))
+    marks.extend([_curve(analysis, start)] if curve else [])
     if uncertainty in ("bars", "both") and not bins.shared:
         marks.append(_whiskers(analysis, which))
     marks.append(_points(analysis, which, selected))
@@ -73,7 +79,7 @@ def reliability(
         Axis(words.observed_title, bottom, 1.0),
         tuple(marks),
         _alt(analysis),
-        _caption(analysis, uncertainty, level),
+        " ".join([*_caption(analysis, uncertainty, level), *(_curve_caption(analysis, bottom) if curve else [])]),
         bin_table(analysis),
         side,
         diagonal_height(side, start, bottom),
@@ -82,14 +88,18 @@ def reliability(
     )
 
 
-def y_start(analysis: Analysis, uncertainty: Uncertainty = "band") -> float:
-    """Where the y axis starts: with the x axis, or lower in tenths so that every point is on the picture."""
+def y_start(analysis: Analysis, uncertainty: Uncertainty = "band", *, curve: bool = False) -> float:
+    """Where the y axis starts: with the x axis, or lower in tenths so that every point is on the picture.
+
+    Of a range or of the curve only what rests on 30 rows or more counts.
+    """
     bins = analysis.bins
     lowest = [float(np.nanmin(bins.accuracy)), x_axis(analysis).low]
     firm = bins.count >= FEW_ROWS
     ranges = [bins.calibrated_range(analysis.settings.level)[0]] if uncertainty != "bars" else []
     ranges += [bins.interval(analysis.settings.level)[0]] if uncertainty != "band" else []
     lowest += [float(np.nanmin(r[firm])) for r in ranges if firm.any() and not bins.shared]
+    lowest += [_firm_end(analysis)] if curve else []
     least = min(lowest)
     return least if least == x_axis(analysis).low else max(0.0, math.floor(10 * least + 1e-9) / 10)
 
@@ -125,6 +135,29 @@ def _gap_bars(analysis: Analysis, which: list[int], side: int) -> Bars:
 
 def _role(direction: str) -> Role:
     return "over" if direction == "over" else "under" if direction == "under" else "within"
+
+
+def _blocks(analysis: Analysis) -> Blocks:
+    """The flat pieces of the CORP curve."""
+    blocks: Blocks = analysis.measures["corp"].curve.blocks
+    return blocks
+
+
+def _firm_end(analysis: Analysis) -> float:
+    """The curve at its first piece with rows enough; 1 where there is none."""
+    blocks = _blocks(analysis)
+    firm = np.flatnonzero(blocks.count >= FEW_ROWS)
+    return float(blocks.fitted[firm[0]]) if len(firm) else 1.0
+
+
+def _curve(analysis: Analysis, start: float) -> Line:
+    """The corners of the CORP curve: in each column of a pixel the first and the last, since it never falls."""
+    blocks = _blocks(analysis)
+    x, y = np.ravel([blocks.low, blocks.high], order="F"), np.repeat(blocks.fitted, 2)
+    column = np.floor((x - start) / (1 - start) * SIDE)
+    new = np.concatenate([[True], np.diff(column) > 0, [True]])
+    kept = new[:-1] | new[1:]
+    return Line(tuple(x[kept].tolist()), tuple(y[kept].tolist()), "ink", "solid", 1, "CORP curve")
 
 
 def _whiskers(analysis: Analysis, which: list[int]) -> Whiskers:
@@ -176,21 +209,29 @@ def _labels(analysis: Analysis, start: float, bottom: float) -> list[Mark]:
 
 def _alt(analysis: Analysis) -> str:
     bins, level = analysis.bins, analysis.settings.level
-    found = directions(bins, level)
+    found, words = directions(bins, level), words_of(analysis)
     over, under = found.count("over"), found.count("under")
     text = (
         f"Reliability diagram of {analysis.name}: of {bins.used} bins with rows, {over} lie below the range of a calibrated model "
-        f"(overconfident), {under} above it (underconfident)."
+        f"({words.over}), {under} above it ({words.under})."
     )
     worst = notable(bins, level)
     if worst is None:
         return text
-    word = words_of(analysis).happened
+    word = words.happened
     says, was = f"{100 * bins.confidence[worst]:.0f}%", f"{100 * bins.accuracy[worst]:.0f}%"
     return f"{text} Most weighty: {bin_range(bins, worst)}, says {says}, {word} {was} of {bins.count[worst]:,} rows."
 
 
-def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> str:
+def _curve_caption(analysis: Analysis, bottom: float) -> list[str]:
+    cut = float(_blocks(analysis).fitted[0]) < bottom - 1e-9
+    return [
+        "Thin line: the rising curve that fits these outcomes best, without bins (CORP). It follows their noise, most of all at its ends.",
+        *([f"Below {100 * bottom:.0f}% it rests on few rows and is not drawn."] if cut else []),
+    ]
+
+
+def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> list[str]:
     parts = []
     if uncertainty in ("band", "both"):
         by_luck = analysis.bins.used * (1 - level)
@@ -211,4 +252,4 @@ def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> str:
         parts.append(f"Hollow: fewer than {FEW_ROWS} rows.")
     if x_start(analysis) > 0:
         parts.append(f"With {len(analysis.classes)} classes no confidence can be below {100 * x_start(analysis):.0f}%.")
-    return " ".join(parts)
+    return parts

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibcore.advice.verdict import percent, points
 from calibcore.binned import BinnedStatistics
+from calibcore.inference.intervals import Estimate
 
-__all__ = ["FEW_ROWS", "Ranges", "ViewWords", "bin_range", "bin_table_row", "edge_texts", "level_percent", "share", "tooltip", "view_words"]
+__all__ = [
+    "FEW_ROWS",
+    "SHORT",
+    "Ranges",
+    "ViewWords",
+    "bin_range",
+    "bin_table_row",
+    "difference",
+    "edge_texts",
+    "interval_words",
+    "level_percent",
+    "listed",
+    "share",
+    "shortened",
+    "tooltip",
+    "view_words",
+]
 
 FEW_ROWS = 30  # below this a bin is drawn hollow and called "few rows"
+SHORT = 18  # letters of a name on a picture
 
 
 @dataclass(frozen=True, slots=True)
 class ViewWords:
-    """How one view is spoken of."""
+    """How one view is spoken of; ``over`` and ``under`` are what a negative and a positive gap are called."""
 
     title: str
     predicted: str
@@ -24,6 +43,8 @@ class ViewWords:
     predicted_title: str
     observed_title: str
     happened: str
+    over: str = "probability too high"
+    under: str = "probability too low"
 
 
 def view_words(view: str, *, positive: str | None = None) -> ViewWords:
@@ -35,7 +56,8 @@ def view_words(view: str, *, positive: str | None = None) -> ViewWords:
     'right'
     """
     if view == "top_label":
-        return ViewWords("Confidence", "confidence", "accuracy", "Confidence", "Accuracy (share that was right)", "right")
+        said = ("Confidence", "confidence", "accuracy", "Confidence", "Accuracy (share that was right)", "right")
+        return ViewWords(*said, "overconfident", "underconfident")
     if view == "positive":
         of = f" of {positive}" if positive else ""
         return ViewWords(
@@ -53,6 +75,36 @@ def view_words(view: str, *, positive: str | None = None) -> ViewWords:
 def share(value: float) -> str:
     """A share with one decimal: 0.786 → "78.6%"."""
     return f"{100 * value:.1f}%"
+
+
+def shortened(text: str, most: int = SHORT) -> str:
+    """A name as it stands on a picture: whole up to ``most`` letters, else cut.
+
+    Examples
+    --------
+    >>> shortened("gradient-boosting-v12")
+    'gradient-boosting…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def difference(value: float, *, in_points: bool = False) -> str:
+    """A signed difference: "+0.0123", in points "−1.2"; what rounds to nothing has no sign."""
+    text = points(value, signed=True) if in_points else f"{value:+.4f}".replace("-", "−")
+    return text if float(text[1:]) else text[1:]
+
+
+def interval_words(estimate: Estimate, *, in_points: bool = False) -> str | None:
+    """An interval of a difference: "−0.0150 to −0.0096"; None where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return None
+    return f"{difference(estimate.low, in_points=in_points)} to {difference(estimate.high, in_points=in_points)}"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Names one after another, the first few of many: "a, b, c, d and 3 more"."""
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
 
 
 def level_percent(level: float) -> str:

@@ -6,11 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from calibcore.analysis import Analysis, Comparison, document
-from calibcore.report.rows import BinRows
+from calibcore.analysis import Analysis, Comparison, Settings, document
+from calibcore.predictions import Predictions
+from calibcore.report.rows import BinRows, all_rows
 from calibcore.report.tables import Table, spreadsheet_safe, to_csv
 
-__all__ = ["bins_csv", "file_name", "results_json", "rows_csv"]
+__all__ = ["all_rows_csv", "bins_csv", "file_name", "results_json", "rows_csv"]
 
 
 def results_json(results: Comparison | Sequence[Analysis]) -> str:
@@ -57,8 +58,17 @@ def _bin_lines(a: Analysis) -> list[tuple[str, ...]]:
 
 def rows_csv(rows: BinRows) -> str:
     """All rows of a bin."""
-    table = rows.table()
-    return to_csv(Table(tuple(map(spreadsheet_safe, table.header)), tuple(tuple(map(spreadsheet_safe, row)) for row in table.rows)))
+    return to_csv(_safe(rows.table()))
+
+
+def all_rows_csv(predictions: Predictions, settings: Settings) -> str:
+    """Every row of a model with its bin."""
+    return to_csv(_safe(all_rows(predictions, settings)))
+
+
+def _safe(table: Table) -> Table:
+    """The table with cells that no spreadsheet runs."""
+    return Table(tuple(map(spreadsheet_safe, table.header)), tuple(tuple(map(spreadsheet_safe, row)) for row in table.rows))
 
 
 def file_name(*parts: Any, ending: str) -> str:

@@ -13,7 +13,7 @@ from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.report.tables import Table
 
-__all__ = ["PAGE", "BinRows", "rows_in"]
+__all__ = ["PAGE", "BinRows", "all_rows", "rows_in"]
 
 PAGE = 100
 
@@ -86,6 +86,25 @@ def rows_in(predictions: Predictions, settings: Settings, lower: float, upper: f
     value, event = predictions.rows(settings.view)
     index = np.flatnonzero(partition.locate(value) == bins[0])
     return BinRows(predictions, settings.view, index[_order(value[index], event[index], settings.view)], _errors(predictions, index))
+
+
+def all_rows(predictions: Predictions, settings: Settings) -> Table:
+    """Every row that is used, in the file's order, with its bin counted from 0; probabilities in full.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    settings : Settings
+        Bins that share tied rows have no rows of their own, so the bin is left out.
+    """
+    index = np.arange(predictions.n)
+    columns = _columns(predictions, settings.view, index, full=True)
+    partition = settings.partition(predictions.profile(settings.view))
+    if isinstance(partition, Partition):
+        value, _ = predictions.rows(settings.view)
+        name = "Bin" if "Bin" not in columns else "Bin of the diagram"  # a group column may have that name
+        columns = {name: [str(b) for b in partition.locate(value).tolist()], **columns}
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
 def _errors(predictions: Predictions, index: NDArray[np.intp]) -> int:

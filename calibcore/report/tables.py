@@ -41,7 +41,9 @@ __all__ = [
 
 NONE = "–"
 _FEW = 30  # rows below which a bin's gap is mostly noise
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for a formula: its sign first in a cell, also behind what is skipped or taken for a quote.
+_FORMULA = re.compile(r"""[\s\x00-\x1f\ufeff\u200b"'`“”„‘’«»]*[=+\-@＝＋－＠]""")
+_BETWEEN = re.compile(r"([;\t\r\n])")  # where spreadsheets of other countries begin a new cell, quoted or not
 _CLOSED = {"right": "(a, b]", "left": "[a, b)"}
 
 _RECORD: tuple[tuple[str, str], ...] = (  # column of the CSV → where the value lies in `Analysis.to_dict`
@@ -304,9 +306,21 @@ def _cell(value: Any) -> str:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers."""
-    is_number = isinstance(name_key(text), (int, float))
-    return f"'{text}" if text.startswith(_FORMULA) and not is_number else text
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-0.5"), spreadsheet_safe("a;=1+1")
+    ("'=1+1", '-0.5', "a;'=1+1")
+    """
+    if _is_number(text):
+        return text
+    safe = "".join(f"'{part}" if _FORMULA.match(part) and not _is_number(part) else part for part in _BETWEEN.split(text))
+    return f"'{safe}" if text.startswith(("\t", "\r", "\n")) else safe
+
+
+def _is_number(text: str) -> bool:
+    return isinstance(name_key(text), (int, float))
 
 
 def transposed(table: Table) -> Table:

@@ -14,6 +14,7 @@ from calibcore.plot.frame import directions, notable, words_of
 from calibcore.plot.sweep import ece_between
 from calibcore.plot.wording import FEW_ROWS, bin_range
 from calibcore.report.tables import Table, count_text, gap_text, interval_text, mce_text, plain, score_text, settings_text, share_text
+from calibcore.report.training import Training, training_caveat
 
 __all__ = [
     "Caveat",
@@ -31,6 +32,7 @@ __all__ = [
     "shown_lines",
     "strategy_table",
     "sweep_sentence",
+    "training_caveats",
     "view_note",
     "worst_range",
 ]
@@ -50,6 +52,10 @@ _JOINER = "\u2060"  # of no width: addresses are made links even where every sig
 _MASS_WHY = (
     "Another sample or model has other edges, so its seventh bin is not the same range. "
     "Equal width and custom edges are the same for every model."
+)
+_TRAINING_WHY = (
+    "A model fits rows that it has seen better than new ones, so its errors there come out too small. "
+    "The question is beside each file in the sidebar; answer No where the rows were kept apart."
 )
 _USEFUL_WHY = (
     "A constant forecast of the base rate can have an ECE near 0 and say nothing. Read accuracy, Brier score and log loss beside it."
@@ -231,6 +237,14 @@ def caveats(a: Analysis) -> tuple[Caveat, ...]:
     found.append(Caveat("A small ECE alone does not make a model useful.", _USEFUL_WHY))
     found.append(Caveat("Intervals assume independent rows.", "Repeated rows of one person or event make the true intervals wider."))
     return tuple(found)
+
+
+def training_caveats(answer: Training, name: str | None = None) -> tuple[Caveat, ...]:
+    """What must be read where a model may have seen these rows; ``name`` says which of several models."""
+    line = training_caveat(answer)
+    if line is None:
+        return ()
+    return (Caveat(line if name is None else f"{plain(name)}: {line[0].lower()}{line[1:]}", _TRAINING_WHY),)
 
 
 def _classes_why(a: Analysis) -> str:

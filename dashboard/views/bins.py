@@ -7,11 +7,13 @@ import streamlit as st
 import calibcore as cc
 from calibcore import plot
 from calibcore.analysis import Analysis
-from calibcore.report import exports, words
+from calibcore.plot.marks import Chart
+from calibcore.report import curve_words, exports, words
 from calibcore.report.rows import PAGE, BinRows
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, widgets
 from dashboard.problems import guarded
+from dashboard.takeaway import takeaway
 
 
 def page() -> None:
@@ -27,42 +29,57 @@ def page() -> None:
         widgets.text(lacks, small=True)
     with guarded("This page"):
         analysis = session.analyse(model, its_settings)
-        does_it_depend(analysis)
+        drawn = [does_it_depend(analysis), *without_bins(analysis)]
         table(analysis)
-        rows(model, analysis, its_settings)
-    st.page_link("views/overview.py", label="Back to the overview", icon=":material/arrow_back:")
+        drawn.append(rows(model, analysis, its_settings))
+        takeaway([analysis], drawn)
+    st.page_link("views/groups.py", label="Next: groups and classes", icon=":material/arrow_forward:")
 
 
-def does_it_depend(a: Analysis) -> None:
+def does_it_depend(a: Analysis) -> Chart | None:
     """ECE for other numbers of bins."""
     st.subheader("Does the ECE depend on the bins?")
     widgets.text(words.sweep_sentence(a))
     chart = widgets.draw(plot.sweep, a, key="sweep chart", stretch=True)
     if chart is not None:
         widgets.table_below(chart, key="sweep table")
+    return chart
+
+
+def without_bins(a: Analysis) -> list[Chart | None]:
+    """The diagram with the CORP curve, and the cumulative differences beside it."""
+    st.subheader("And without bins?")
+    widgets.text(curve_words.cumulative_sentence(a))
+    diagram, sums = st.columns(2, gap="medium")
+    with diagram:
+        curve = st.toggle("Curve without bins (CORP)", key="curve", bind="query-params", persist_state="session")
+        chosen = settings.current()
+        corp = widgets.draw(plot.reliability, a, key="corp chart", stretch=True, uncertainty=chosen.uncertainty, curve=curve)
+        if curve:
+            widgets.text(curve_words.corp_sentence(a), small=True)
+    with sums:
+        chart = widgets.draw(plot.cumulative, a, key="cumulative chart", stretch=True)
+        if chart is not None:
+            widgets.table_below(chart, key="cumulative table")
+    return [corp, chart]
 
 
 def table(a: Analysis) -> None:
-    """Every bin in numbers, and the downloads."""
+    """Every bin in numbers."""
     st.subheader("Bins")
     for note in a.notes:
         widgets.text(f"Note: {note}", small=True)
     widgets.show_table(plot.gaps(a).table, alt=plot.gaps(a).alt)
-    with st.container(horizontal=True):
-        name = exports.file_name(a.name, "bins", ending=".csv")
-        st.download_button("Bins (CSV)", lambda: exports.bins_csv([a]), name, "text/csv", on_click="ignore")
-        name = exports.file_name(a.name, "results", ending=".json")
-        st.download_button("All results (JSON)", lambda: exports.results_json([a]), name, "application/json", on_click="ignore")
 
 
-def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> None:
+def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> Chart | None:
     """Pick a bin; see its rows."""
     st.subheader("Rows of a bin")
     selected = widgets.bin_selector(a)
-    widgets.draw(plot.gaps, a, key="bins chart", analysis=a, stretch=True, selected=selected)
+    chart = widgets.draw(plot.gaps, a, key="bins chart", analysis=a, stretch=True, selected=selected)
     if selected is None:
         widgets.text("Choose a bin above, or click a bar, to see its rows.")
-        return
+        return chart
     found = session.bin_rows(model, its_settings, *widgets.edges_of(a, selected))
     widgets.text(
         f"{words.bin_option(a, selected)}. {found.n - found.errors:,} right, {found.errors:,} wrong; the most confident errors come first."
@@ -70,6 +87,7 @@ def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> None:
     one_page(found)
     name = exports.file_name(a.name, "rows", ending=".csv")
     st.download_button("Download these rows (CSV)", lambda: exports.rows_csv(found), name, "text/csv", on_click="ignore")
+    return chart
 
 
 def one_page(found: BinRows) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -10,11 +11,20 @@ import calibcore as cc
 from calibcore import plot
 from calibcore.analysis import Analysis, Comparison
 from calibcore.errors import InputError
+from calibcore.plot.differences import SCORE_NAMES
+from calibcore.plot.marks import Chart
 from calibcore.plot.overlay import MOST_MULTIPLES, MOST_OVERLAID
-from calibcore.report import exports, tables, words
+from calibcore.report import tables, words
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, widgets
 from dashboard.problems import guarded, say
+from dashboard.takeaway import takeaway
+
+_FOREST = 336  # pixels of one forest plot: three beside one another on a wide screen
+_DECIDE = (
+    "Log loss and Brier score decide, with their intervals. The difference in ECE is a number without an interval: it shrinks towards 0 "
+    "with few rows and decides nothing."
+)
 
 
 def page() -> None:
@@ -65,40 +75,58 @@ def choose_baseline(chosen: Sequence[session.Model]) -> str:
 
 
 def compared(chosen: Sequence[session.Model], baseline: str) -> None:
-    """Table, differences, diagrams and downloads."""
+    """Differences in words, table, forest plots, diagrams and downloads."""
     said = settings.current()
     its_settings, _ = said.for_model(chosen[0])
     analyses = tuple(session.analyse(m, its_settings) for m in chosen)
     baseline_first = sorted(analyses, key=lambda a: a.name != baseline)
+    found = against(chosen, its_settings, baseline)
+    say_differences(found)
+    widgets.training_notes(chosen)
     side_by_side(baseline_first, said.n_bins)
-    comparison = differences(chosen, its_settings, baseline)
-    diagrams(baseline_first)
-    downloads(analyses, comparison)
+    charts = [*show_differences(found), *diagrams(baseline_first)]
+    takeaway(found.whole or analyses, charts)
 
 
-def differences(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> Comparison | None:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Comparisons with the baseline: one of all models, or one each with the reasons where there is none."""
+
+    comparisons: tuple[Comparison, ...] = ()
+    faults: tuple[InputError, ...] = ()
+    whole: Comparison | None = None
+
+
+def against(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> Found:
     """Each model against the baseline; where one cannot be compared, the others still are, and there is no whole."""
     if len(chosen) < 2:
-        return None
-    st.subheader("Is the difference real?")
+        return Found()
     try:
         whole = session.compare(chosen, its_settings, baseline)
     except InputError:
-        one_by_one(chosen, its_settings, baseline)
-        return None
-    show_differences(whole)
-    return whole
+        return one_by_one(chosen, its_settings, baseline)
+    return Found((whole,), whole=whole)
 
 
-def one_by_one(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> None:
+def one_by_one(chosen: Sequence[session.Model], its_settings: cc.Settings, baseline: str) -> Found:
     """What can be compared, and the reason where it cannot."""
-    base = session.model_named(baseline)
+    base, comparisons, faults = session.model_named(baseline), list[Comparison](), list[InputError]()
     for model in chosen:
         if model is not base:
             try:
-                show_differences(session.compare([base, model], its_settings, baseline))
+                comparisons.append(session.compare([base, model], its_settings, baseline))
             except InputError as error:
-                say(error)
+                faults.append(error)
+    return Found(tuple(comparisons), tuple(faults))
+
+
+def say_differences(found: Found) -> None:
+    """Which model scores better, in words, before any number; what must be known to read them."""
+    pairs = [(d, c.baseline) for c in found.comparisons for d in c.differences]
+    widgets.text(*(words.difference_sentence(d, base) for d, base in pairs))
+    widgets.text(*(f"Note: {note}" for note in dict.fromkeys(n for d, _ in pairs for n in d.notes)), small=True)
+    for fault in found.faults:
+        say(fault)
 
 
 def side_by_side(analyses: Sequence[Analysis], n_bins: int) -> None:
@@ -113,20 +141,30 @@ def side_by_side(analyses: Sequence[Analysis], n_bins: int) -> None:
             widgets.text(" ".join(filter(None, (a.verdict.text, words.remedy_line(a)))))
 
 
-def show_differences(comparison: Comparison) -> None:
-    """Differences to the baseline, in words and numbers."""
-    for d in comparison.differences:
-        widgets.text(words.difference_sentence(d, comparison.baseline))
-    widgets.show_table(tables.difference_table(comparison), alt="Differences to the baseline")
-    widgets.text(
-        "Log loss and Brier score decide, with their intervals. The difference in ECE shrinks towards 0 with few rows and decides nothing.",
-        small=True,
-    )
-    for note in dict.fromkeys(n for d in comparison.differences for n in d.notes):
-        widgets.text(f"Note: {note}", small=True)
+def show_differences(found: Found) -> list[Chart | None]:
+    """Differences to the baseline, as forest plots and in numbers."""
+    if found.comparisons:
+        st.subheader("Is the difference real?")
+        widgets.text(_DECIDE, small=True)
+    charts: list[Chart | None] = []
+    for i, comparison in enumerate(found.comparisons):
+        charts += forests(comparison, i)
+        widgets.show_table(tables.difference_table(comparison), alt="Differences to the baseline")
+    return charts
 
 
-def diagrams(analyses: Sequence[Analysis]) -> None:
+def forests(comparison: Comparison, i: int) -> list[Chart | None]:
+    """One forest plot a score, those that decide first."""
+    charts: list[Chart | None] = []
+    with st.container(horizontal=True, gap="small"):
+        for score, name in SCORE_NAMES.items():
+            with st.container(width=_FOREST, gap=None):
+                st.markdown(f"**{name}**")
+                charts.append(widgets.draw(plot.differences, comparison, score, width=_FOREST, key=f"{score} chart {i}"))
+    return charts
+
+
+def diagrams(analyses: Sequence[Analysis]) -> list[Chart | None]:
     """One diagram for up to four models, or one each."""
     st.subheader("Diagrams")
     options = ["Automatic", "Overlay", "Small multiples"] if len(analyses) <= MOST_OVERLAID else ["Automatic", "Small multiples"]
@@ -139,12 +177,14 @@ def diagrams(analyses: Sequence[Analysis]) -> None:
         chart = widgets.draw(plot.overlay, analyses, key="overlay chart")
         if chart is not None:
             widgets.table_below(chart, key="overlay table")
-        return
+        return [chart]
+    drawn: list[Chart | None] = []
     with guarded("These diagrams"):
-        multiples(analyses)
+        drawn += multiples(analyses)
+    return drawn
 
 
-def multiples(analyses: Sequence[Analysis]) -> None:
+def multiples(analyses: Sequence[Analysis]) -> list[Chart | None]:
     """Small diagrams on the same axes, wrapping with the width of the page."""
     charts = plot.small_multiples(analyses)
     with st.container(horizontal=True, gap="medium"):
@@ -154,19 +194,7 @@ def multiples(analyses: Sequence[Analysis]) -> None:
                 widgets.show(chart, key=f"chart {i}", caption=False)
     widgets.text(plot.reliability(analyses[0]).caption, small=True)
     widgets.table_below(*charts, key="multiples table", title="Charts as tables")
-
-
-def downloads(analyses: Sequence[Analysis], comparison: Comparison | None) -> None:
-    """What the page shows, as files."""
-    with st.container(horizontal=True):
-        st.download_button("Bins (CSV)", lambda: exports.bins_csv(analyses), "bins.csv", "text/csv", on_click="ignore")
-        st.download_button(
-            "All results (JSON)",
-            lambda: exports.results_json(comparison or analyses),
-            "results.json",
-            "application/json",
-            on_click="ignore",
-        )
+    return list(charts)
 
 
 page()

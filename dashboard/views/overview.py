@@ -6,10 +6,12 @@ import streamlit as st
 
 from calibcore import plot
 from calibcore.analysis import Analysis
-from calibcore.report import words
+from calibcore.plot.marks import Chart
+from calibcore.report import pattern_words, tools_words, words
 from calibcore.report.words import markdown_free
-from dashboard import session, settings, widgets
+from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
+from dashboard.takeaway import takeaway
 
 
 def page() -> None:
@@ -29,9 +31,11 @@ def page() -> None:
         numbers(analysis)
         charts, words_beside = st.columns([58, 42], gap="medium")
         with charts:
-            pictures(analysis)
+            drawn = pictures(analysis)
         with words_beside:
             beside(analysis)
+        other_tools(model, analysis)
+        takeaway([analysis], drawn)
     st.page_link("views/compare.py", label="Next: compare the models", icon=":material/arrow_forward:")
 
 
@@ -40,8 +44,13 @@ def verdict(a: Analysis, lacks: str | None) -> None:
     st.title(markdown_free(words.headline(a)))
     widgets.text(*filter(None, (a.verdict.text, words.remedy_line(a))))
     widgets.text(*filter(None, (lacks, words.view_note(a))), small=True)
-    with st.popover("Why we say this"):
-        widgets.text(*words.evidence_lines(a))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover("Why we say this"):
+            widgets.text(*words.evidence_lines(a))
+        with st.popover("What would change this"):
+            widgets.text(*pattern_words.would_change(a))
+        if a.verdict.level != "V0":
+            st.page_link("views/fix.py", label="See the fix", icon=":material/arrow_forward:")
 
 
 def numbers(a: Analysis) -> None:
@@ -51,14 +60,15 @@ def numbers(a: Analysis) -> None:
             st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
 
 
-def pictures(a: Analysis) -> None:
+def pictures(a: Analysis) -> list[Chart | None]:
     """Diagram, gap bars and rows, on one x axis."""
     chosen, selected = settings.current(), selected_bin(a)
     chart = widgets.draw(plot.reliability, a, key="diagram chart", analysis=a, uncertainty=chosen.uncertainty, selected=selected)
-    widgets.draw(plot.gaps, a, key="gaps chart", analysis=a, selected=selected)
-    widgets.draw(plot.counts, a, key="counts chart", analysis=a, scale=chosen.counts, selected=selected)
+    gaps = widgets.draw(plot.gaps, a, key="gaps chart", analysis=a, selected=selected)
+    counts = widgets.draw(plot.counts, a, key="counts chart", analysis=a, scale=chosen.counts, selected=selected)
     if chart is not None:
         widgets.table_below(chart, key="diagram table")
+    return [chart, gaps, counts]
 
 
 def selected_bin(a: Analysis) -> int | None:
@@ -76,6 +86,17 @@ def beside(a: Analysis) -> None:
     st.subheader("Read with care")
     widgets.caveats(words.caveats(a))
     widgets.text(*(f"Note: {note}" for note in a.notes), small=True)
+
+
+def other_tools(model: session.Model, a: Analysis) -> None:
+    """ECE by the rules of other tools, folded away and computed only when unfolded."""
+    folded = st.expander("Why does another tool say something else?", key="other tools", on_change="rerun")
+    if folded.open:
+        with folded, guarded("This comparison of tools"):
+            found = remedies.reconciled(model, a.settings)
+            widgets.text(tools_words.tools_sentence(a, found))
+            with st.container(key="wide tools"):
+                widgets.show_table(tools_words.tools_table(found), alt="ECE of the same rows by tool or rule")
 
 
 page()

@@ -33,10 +33,14 @@ def test_axes_are_fixed_and_nothing_can_be_dragged(drawn):
     assert layout.xaxis.range is not None
 
 
-def test_marks_carry_the_bin_as_plain_numbers(drawn):
-    ids = [i for trace in drawn.data if trace.customdata is not None for i in trace.customdata]
-    assert ids
-    assert {type(i) for i in ids} == {int}
+@pytest.mark.parametrize("name", ["reliability", "gaps", "counts"])
+def test_marks_carry_the_bin(analysis, name):
+    drawn = figure(plot.CHARTS[name](analysis))
+    assert {i for trace in drawn.data if trace.customdata is not None for i in trace.customdata} == set(np.flatnonzero(analysis.bins.count))
+
+
+def test_ids_are_plain_numbers(drawn):
+    assert {type(i) for trace in drawn.data if trace.customdata is not None for i in trace.customdata} <= {int}
 
 
 def test_selection_does_not_dim_the_rest(analysis):

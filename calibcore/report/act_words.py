@@ -1,0 +1,241 @@
+"""Acting at a threshold in words: how many rows, which errors to expect, which were found, and what they cost."""
+
+from __future__ import annotations
+
+from calibcore.advice.verdict import percent
+from calibcore.analysis import Analysis
+from calibcore.measures.decisions import Cost, Side, ThresholdPanel
+from calibcore.plot.wording import FEW_ROWS
+from calibcore.report.tables import NONE, plain, share_text
+from calibcore.report.words import Caveat, Number
+
+__all__ = ["act_caveats", "act_headline", "act_lines", "act_numbers", "both_costs", "cost_lines", "panel_of"]
+
+_FEW = 10  # errors below which an expectation keeps a decimal
+_LARGE, _CENTS = 1000, 0.1  # amounts from which on there are no decimals, and two
+_LEAST = 0.05  # what would read 0.0
+
+
+def panel_of(a: Analysis) -> ThresholdPanel | None:
+    """The threshold's panel of an analysis; None where its settings name no threshold."""
+    panel: ThresholdPanel | None = a.measures["threshold"]
+    return panel
+
+
+def both_costs(error: float | None, review: float | None) -> tuple[float | None, float | None, str | None]:
+    """Both costs, or none of them and a sentence on the missing one."""
+    if (error is None) == (review is None):
+        return error, review, None
+    missing = "reviewing a row" if review is None else "an error"
+    return None, None, f"A cost needs both figures: say also what {missing} costs."
+
+
+def act_headline(a: Analysis) -> str:
+    """Threshold, errors expected and errors found, in one line.
+
+    Parameters
+    ----------
+    a : Analysis
+        With a threshold in its settings.
+    """
+    panel = _given(a)
+    if not panel.acted.count:
+        return f"{plain(a.name)}: no row with {panel.rule}"
+    expected, found = _both(panel.acted)
+    return f"{plain(a.name)}: {expected} {panel.errors[0] if expected != '1' else _one(panel.errors[0])} expected, {found} found"
+
+
+def act_lines(a: Analysis) -> tuple[str, ...]:
+    """Rows acted on, errors expected and found in frequencies, and whether chance explains the difference; then the other rows.
+
+    Parameters
+    ----------
+    a : Analysis
+        With a threshold in its settings.
+
+    Examples
+    --------
+    >>> from calibcore import Predictions, Settings, analyze
+    >>> right = [1] * 35 + [0] * 15 + [1] * 25 + [0] * 25
+    >>> a = analyze(Predictions.from_top_label([0.9] * 50 + [0.5] * 50, right), Settings(threshold=0.8))
+    >>> print(act_lines(a)[0])
+    Of 50 rows with confidence above 0.8 the model lets expect 5.0 wrong predictions; 15 were found.
+    """
+    panel = _given(a)
+    if not panel.acted.count:
+        return (f"No row has a {panel.rule}, so nothing is acted on. {_not_acted(panel)}",)
+    acted, level = panel.acted, a.settings.level
+    few = f" These are few rows: below {FEW_ROWS}, chance rules." if acted.count < FEW_ROWS else ""
+    return (f"{_frequencies(panel)}{few}", f"{_rates(acted, level)} {_judged(acted, level)}", _not_acted(panel))
+
+
+def _given(a: Analysis) -> ThresholdPanel:
+    panel = panel_of(a)
+    assert panel is not None, "the settings name no threshold"
+    return panel
+
+
+def _frequencies(panel: ThresholdPanel) -> str:
+    side, errors = panel.acted, panel.errors[0]
+    expected, found = _both(side)
+    what = _one(errors) if expected == "1" else errors
+    weighted = " (weighted)" if _weighted(side) else ""
+    rows = f"Of {_rows(side.count)}{weighted} with {panel.rule}"
+    return f"{rows} the model lets expect {expected} {what}; {found} {'was' if found == '1' else 'were'} found."
+
+
+def _rates(side: Side, level: float) -> str:
+    low, high = side.interval(level)
+    rate, claimed = _per_100(side.rate_found), _per_100(side.rate_expected)
+    interval = f"{percent(level)} interval {_per_100(low)} to {_per_100(high)}"
+    return f"That is {rate} in 100 rows acted on ({interval}), where the model allows for {claimed}."
+
+
+def _judged(side: Side, level: float) -> str:
+    low, high = side.expected_range(level)
+    assert low is not None
+    assert high is not None
+    assert side.rate_found is not None
+    outside = "more" if side.rate_found > high else "fewer" if side.rate_found < low else ""
+    calibrated = (
+        f"{_amount(low * side.weight)} to {_amount(high * side.weight)}"
+        if not _weighted(side)
+        else f"{share_text(low)} to {share_text(high)}"
+    )
+    shown = f"a calibrated model would show {calibrated} here ({percent(level)})"
+    if outside:
+        return f"These are {outside} than chance explains: {shown}."
+    return f"Chance alone can give that: {shown}. It does not prove the claim."
+
+
+def _not_acted(panel: ThresholdPanel) -> str:
+    side, errors = panel.below, panel.errors[1]
+    if not side.count:
+        return "No row is left to review."
+    expected, found = _both(side)
+    would = "would have been found" if panel.view == "top_label" else "found"
+    return (
+        f"{_rows(side.count)} {'is' if side.count == 1 else 'are'} not acted on; {errors} among them: {expected} expected, {found} {would}."
+    )
+
+
+def act_numbers(a: Analysis) -> tuple[Number, ...]:
+    """Rows acted on, errors expected and found, and cost, each with what it must be read beside.
+
+    Parameters
+    ----------
+    a : Analysis
+        With a threshold in its settings.
+    """
+    panel, level = _given(a), a.settings.level
+    side, errors = panel.acted, panel.errors[0].capitalize()
+    found = [Number("Acted on", _rows(side.count), f"{percent(panel.coverage)} of all rows (coverage)")]
+    if side.count:
+        expected, counted = _both(side)
+        low, high = side.expected_range(level)
+        found.append(Number(f"{errors} expected", expected, f"{share_text(side.rate_expected)}; if calibrated {_between(low, high)}"))
+        low, high = side.interval(level)
+        found.append(Number(f"{errors} found", counted, f"{share_text(side.rate_found)}; {percent(level)} interval {_between(low, high)}"))
+    if panel.cost is not None:
+        cost = panel.cost
+        found.append(Number("Cost found", _money(cost.found), f"expected {_money(cost.expected)}"))
+        found.append(Number("Break-even", NONE if cost.break_even is None else f"{cost.break_even:.4g}", "if the probabilities are right"))
+    return tuple(found)
+
+
+def cost_lines(a: Analysis) -> tuple[str, ...]:
+    """The cost in these rows and by the model's claims, and where acting begins to pay; nothing without costs.
+
+    Parameters
+    ----------
+    a : Analysis
+        With a threshold in its settings.
+    """
+    panel = _given(a)
+    cost = panel.cost
+    if cost is None:
+        return ()
+    prices = f"At {_money(cost.error)} an error and {_money(cost.review)} a review"
+    spent = f"acting at this threshold and reviewing the rest costs {_money(cost.found)} in these rows ({_money(cost.per_row_found)} a row)"
+    lines = [
+        f"{prices}, {spent}; the model lets expect {_money(cost.expected)} ({_money(cost.per_row_expected)} a row).",
+        _pays(panel, cost),
+    ]
+    if panel.view != "top_label":
+        lines.append("Missed events have no cost here.")
+    return tuple(lines)
+
+
+def _pays(panel: ThresholdPanel, cost: Cost) -> str:
+    if cost.break_even is None:
+        return "Errors cost nothing here, so reviewing never pays."
+    if cost.break_even == 0:
+        return "A review costs as much as an error or more, so reviewing never pays."
+    score = "confidence" if panel.view == "top_label" else "probability"
+    place = "above" if panel.threshold > cost.break_even else "below" if panel.threshold < cost.break_even else "at"
+    cheaper = f"acting is cheaper than reviewing above a {score} of {cost.break_even:.4g}"
+    return f"If the probabilities are right, {cheaper}; your threshold is {place} that."
+
+
+def act_caveats(a: Analysis) -> tuple[Caveat, ...]:
+    """What must be read beside a threshold.
+
+    Parameters
+    ----------
+    a : Analysis
+        With a threshold in its settings.
+    """
+    chosen = "The threshold with the fewest errors here has fewer of them than it will have in other rows: part of its success is luck."
+    found = [
+        Caveat("A threshold chosen on these rows needs other rows to confirm it.", chosen),
+        Caveat("Holds for cases like these.", "Later cases, or cases of another kind, can have other errors at the same threshold."),
+        Caveat(
+            "Intervals assume independent rows.",
+            "Repeated rows of one person or event make the true intervals wider; a cluster column accounts for them.",
+        ),
+    ]
+    if a.task == "binary" and a.view == "top_label":
+        why = "Choose Positive class under View to act on rows where the positive class is probable; an error is then a false alarm."
+        found.insert(0, Caveat("Here an error is a wrong prediction, of either class.", why))
+    return tuple(found)
+
+
+def _weighted(side: Side) -> bool:
+    return abs(side.weight - side.count) > 1e-9 * side.count
+
+
+def _both(side: Side) -> tuple[str, str]:
+    """Errors expected and found: numbers of rows, or shares where rows are weighted."""
+    if _weighted(side):
+        return share_text(side.rate_expected), share_text(side.rate_found)
+    return _amount(side.errors_expected), f"{side.errors_found:,.0f}"
+
+
+def _amount(x: float) -> str:
+    """An expected number: whole from 10 up, below with a decimal."""
+    if round(x, 1) >= _FEW or x == 0:
+        return f"{x:,.0f}"
+    return "under 0.1" if x < _LEAST else f"{x:.1f}"
+
+
+def _per_100(rate: float | None) -> str:
+    return NONE if rate is None else share_text(rate).removesuffix("%")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return f"{_per_100(low)} to {share_text(high)}"
+
+
+def _money(x: float) -> str:
+    """An amount: large ones whole, small ones with two digits, others with two decimals where there are any."""
+    if x == 0 or x >= _LARGE:
+        return f"{x:,.0f}"
+    return f"{x:,.2f}".removesuffix(".00") if x >= _CENTS else f"{x:.2g}"
+
+
+def _one(errors: str) -> str:
+    return errors.removesuffix("s")
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} {'row' if n == 1 else 'rows'}"

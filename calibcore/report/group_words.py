@@ -1,0 +1,243 @@
+"""Groups, periods and classes in words and tables: who a model is wrong for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calibcore.advice.verdict import points
+from calibcore.analysis import Analysis
+from calibcore.inference.groups import MAX_GROUPS, Group, Groups
+from calibcore.inference.periods import Periods
+from calibcore.inference.slices import levels_of
+from calibcore.plot.wording import difference, interval_words, level_percent, listed, view_words
+from calibcore.predictions import Predictions
+from calibcore.report.tables import NONE, Table, count_text, plain, score_text, share_text
+from calibcore.report.words import Caveat, Number
+
+__all__ = [
+    "NO_COLUMN",
+    "NO_TIME",
+    "VISIBLE",
+    "Columns",
+    "class_caveats",
+    "class_lines",
+    "class_numbers",
+    "few_rows_line",
+    "group_columns",
+    "group_lines",
+    "group_table",
+    "trend_line",
+]
+
+_TOLD = 3  # groups told in words
+_NAMED = 10  # groups with too few rows, and columns, named in a sentence
+_P = 0.05
+_STEPS = {"unit of time": "per unit of time", "period": "from period to period"}
+_HOW = "press Change beside the file in the sidebar and open “Model, weight, id, groups, …”"
+
+NO_COLUMN = (
+    f"No column of this file is known to split its rows into groups. To name one, {_HOW}; "
+    "there choose a column under Groups, such as a site or an age band."
+)
+NO_TIME = f"To see whether the gap changes over time, {_HOW}; there choose the column under Time."
+VISIBLE = (
+    "p tests each group by itself; the Holm-adjusted p knows how many groups were looked at. Smallest gap seen: a gap of this size would "
+    "have left the interval clear of 0 in four samples of five. A smaller one can be there and not show."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of a file by which rows can be grouped, and a sentence on those that cannot."""
+
+    offered: tuple[str, ...]
+    left_out: str | None = None
+
+
+def group_columns(predictions: Predictions) -> Columns:
+    """Columns with 2 to 50 different values.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    """
+    counts = {name: len(levels_of(values)[0]) for name, values in predictions.groups.items()}
+    offered = tuple(name for name, n in counts.items() if 1 < n <= MAX_GROUPS)
+    others = [f"{plain(name)} ({count_text(n)} {'value' if n == 1 else 'values'})" for name, n in counts.items() if name not in offered]
+    if not others:
+        return Columns(offered)
+    return Columns(offered, f"Not offered: {listed(others, _NAMED)}. A column needs 2 to {MAX_GROUPS} different values.")
+
+
+def group_lines(found: Groups) -> tuple[str, ...]:
+    """What was found; then the groups whose outcomes do not fit, or whose gap is off 0, the clearest first, in frequencies.
+
+    Parameters
+    ----------
+    found : Groups
+    """
+    clear = sorted((g for g in found.judged if _detected(g) or _off_zero(g)), key=lambda g: (g.p_holm, g.p_value, -abs(g.gap.value)))
+    return (plain(found.text), *(_told(g, found) for g in clear[:_TOLD]))
+
+
+def _detected(g: Group) -> bool:
+    return g.p_holm is not None and g.p_holm <= _P
+
+
+def _off_zero(g: Group) -> bool:
+    return g.gap.low is not None and g.gap.high is not None and not g.gap.low <= 0 <= g.gap.high
+
+
+def _told(g: Group, found: Groups) -> str:
+    what = {"top_label": "right", "positive": "positive"}.get(found.view, plain(found.view.removeprefix("class:")))
+    if abs(g.n_effective - g.n) > 1e-6 * g.n:  # where rows have weights, counts would not be those of the rates
+        shares = f"{share_text(g.accuracy)} of {_rows(g.n)} were {what}"
+        text = f"In {plain(g.name)}, {shares}; the model says {share_text(g.mean_confidence)}"
+    else:
+        expected = f"the model lets expect {g.mean_confidence * g.n:,.0f}"
+        text = f"In {plain(g.name)}, {g.accuracy * g.n:,.0f} of {_rows(g.n)} were {what}; {expected}"
+    ends = interval_words(g.gap, in_points=True)
+    interval = f" ({ends}, an interval that holds for all groups at once)" if ends else ""
+    return f"{text}. Gap {difference(g.gap.value, in_points=True)} points{interval}{_where(g, found)}."
+
+
+def _where(g: Group, found: Groups) -> str:
+    """Interval and test answer two questions; what is to be known where they differ."""
+    if not _detected(g):
+        return "; the interval leaves out 0, while the test, which looks at every range, does not tell this group from chance"
+    if _off_zero(g) or g.gap.low is None:
+        return ""
+    if g.shown_in is not None and g.shown_in != found.view:
+        return f"; what does not fit shows most in the {view_words(g.shown_in).title} view (see View)"
+    return "; the interval holds 0, so what does not fit lies in some range of it, not in the mean"
+
+
+def few_rows_line(found: Groups) -> str | None:
+    """The groups that are listed and not judged, by name."""
+    few = [f"{plain(g.name)} ({_rows(g.n)})" for g in found.groups if not g.judged]
+    return f"Listed, not judged, with fewer than {found.minimum:,} rows: {listed(few, _NAMED)}." if few else None
+
+
+def group_table(found: Groups) -> Table:
+    """Every group with its interval, p-values and the smallest gap that would have shown.
+
+    Parameters
+    ----------
+    found : Groups
+    """
+    words = view_words(found.view)
+    happened = "Accuracy" if found.view == "top_label" else "Share that happened"
+    header = (
+        plain(found.column),
+        "Rows",
+        f"Mean {words.predicted}",
+        happened,
+        f"Gap, points (interval; all hold at once at {level_percent(found.level)})",
+        "p",
+        "Holm-adjusted p",
+        "Smallest gap seen (points)",
+        "ECE",
+        "ECE by chance",
+    )
+    return Table(header, tuple(_row(g) for g in found.groups))
+
+
+def _row(g: Group) -> tuple[str, ...]:
+    ends = interval_words(g.gap, in_points=True) or ("no interval" if g.judged else "too few rows")
+    return (
+        plain(g.name),
+        count_text(g.n),
+        share_text(g.mean_confidence),
+        share_text(g.accuracy),
+        f"{difference(g.gap.value, in_points=True)} ({ends})",
+        _p(g.p_value),
+        _p(g.p_holm),
+        NONE if g.visible_gap is None else points(g.visible_gap),
+        score_text(g.ece),
+        NONE if g.chance is None else f"{score_text(g.chance.median)} to {score_text(g.chance.p95)}",
+    )
+
+
+def _p(p: float | None) -> str:
+    return NONE if p is None else f"{p:.2g}"
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} {'row' if n == 1 else 'rows'}"
+
+
+def trend_line(found: Periods) -> str | None:
+    """Where the gap is heading; None where fewer than two periods can be compared.
+
+    Parameters
+    ----------
+    found : Periods
+    """
+    if found.change is None:
+        return None
+    low, high = (difference(end, in_points=True) for end in found.change.interval(found.level))
+    slope, step = difference(found.change.slope, in_points=True), _STEPS.get(found.step, f"per {found.step}")
+    level = level_percent(found.level)
+    if found.change.slope_p_value > 1 - found.level:
+        return f"A straight line through the gaps changes by {slope} points {step} ({level} interval {low} to {high}): no trend shows."
+    way = "towards more overconfidence" if found.change.slope < 0 else "towards less overconfidence, or more underconfidence"
+    return f"A straight line through the gaps changes by {slope} points {step} ({level} interval {low} to {high}), {way}."
+
+
+def class_lines(a: Analysis) -> tuple[str, ...]:
+    """Which class fits least, in a sentence; for fewer than three classes, why there is nothing to rank.
+
+    Parameters
+    ----------
+    a : Analysis
+    """
+    if a.classwise is None:
+        return ("Only the confidence in the predicted class is known, so classes cannot be judged one by one.",)
+    if len(a.classes) < 3:
+        return ("With two classes, each class against the other is the Positive-class view, seen from either side.",)
+    beyond = {c: ece - a.floors[c] for c, ece in a.classwise.per_class.items()}
+    worst = max(beyond, key=lambda c: beyond[c])
+    if beyond[worst] <= 0:
+        return ("No class lies above the mean that chance alone gives, which does not show that each class fits.",)
+    ece, floor = score_text(a.classwise.per_class[worst]), score_text(a.floors[worst])
+    rows = f"rows with this label: {count_text(a.classwise.rows[worst])}"
+    return (f"Farthest above its chance level is {plain(worst)}: ECE {ece} where chance alone gives {floor} on average; {rows}.",)
+
+
+def class_numbers(a: Analysis) -> tuple[Number, ...]:
+    """Top-label ECE and mean classwise ECE, to stand side by side; the second only where there are classes.
+
+    Parameters
+    ----------
+    a : Analysis
+    """
+    found = [Number("Top-label ECE", score_text(a.views["top_label"].ece), "of the predicted class only")] if "top_label" in a.views else []
+    if a.classwise is not None:
+        mean_floor = sum(a.floors.values()) / len(a.floors)
+        beside = f"over {len(a.classwise.per_class):,} classes; chance alone {score_text(mean_floor)} on average"
+        found.append(Number("Mean classwise ECE", score_text(a.classwise.mean), beside))
+    return tuple(found)
+
+
+def class_caveats(a: Analysis) -> tuple[Caveat, ...]:
+    """What must be read beside the classwise numbers.
+
+    Parameters
+    ----------
+    a : Analysis
+    """
+    found = [
+        Caveat(
+            "Top-label ECE checks only the predicted class.",
+            "The probabilities of the other classes can be wrong while the predicted class fits. The classwise errors look at all of them.",
+        )
+    ]
+    if a.classwise is not None and len(a.classes) > 2:
+        why = (
+            "Most probabilities of a class are close to 0, where little can go wrong, so the mean over many classes is small for "
+            "nearly any model. Compare it only between models with the same classes."
+        )
+        found.append(Caveat("Mean classwise ECE falls as classes are added.", why))
+        again = "Classes are ranked after looking at the outcomes; the first of many is farther out than it would be in other rows."
+        found.append(Caveat("The worst of several classes looks worse than it is.", again))
+    return tuple(found)

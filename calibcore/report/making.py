@@ -1,0 +1,76 @@
+"""From models to a report file: analyses, comparison and held-out tests, as far as these rows allow them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+from calibcore.advice.recalibration import Remedies, remedies
+from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare
+from calibcore.errors import InputError
+from calibcore.predictions import Predictions
+from calibcore.report.page import report_html
+from calibcore.report.pdf import MISSING, can_write, report_pdf
+from calibcore.report.reporting import MOST_MODELS, Options, with_period
+
+__all__ = ["make_report", "report_ending"]
+
+
+def report_ending(target: str | None) -> str:
+    """The ending of a report's file, ".html" or ".pdf"; an InputError says what else it may not be.
+
+    Examples
+    --------
+    >>> report_ending("Board.HTML")
+    '.html'
+    """
+    if not target:
+        raise InputError("Say where to write the report, such as  -o report.html")
+    suffix = Path(target).suffix.lower()
+    ending = ".html" if suffix == ".htm" else suffix
+    if ending not in (".html", ".pdf"):
+        raise InputError(f"A report is written as .html or .pdf, not as {Path(target).name!r}; change the ending.", value=target)
+    if ending == ".pdf" and not can_write():
+        raise InputError(MISSING)
+    return ending
+
+
+def make_report(models: Sequence[Predictions], settings: Settings, ending: str, *, test: bool = False, **words: Unpack[Options]) -> bytes:
+    """A report on the first of one to four models, the others beside it.
+
+    Parameters
+    ----------
+    models : sequence of Predictions
+    settings : Settings
+    ending : {".html", ".pdf"}
+    test : bool
+        Whether recalibrations of the first model are tried on held-out rows.
+    **words
+        The analyst's own, the answer about training and the date: see `calibcore.report.reporting.Options`.
+
+    Raises
+    ------
+    InputError
+        If there are too many models, or one of them lacks the view.
+    """
+    if len(models) > MOST_MODELS:
+        raise InputError(f"A report has room for {MOST_MODELS} models; these are {len(models)}. Choose the ones that matter.")
+    analyses: list[Analysis] = [analyze(models[0], with_period(models[0], settings)), *(analyze(m, settings) for m in models[1:])]
+    words = {**words, "comparison": _compared(models, settings), "remedies": _tested(models[0], settings) if test else None}
+    return report_html(analyses, **words).encode() if ending == ".html" else report_pdf(analyses, **words)
+
+
+def _compared(models: Sequence[Predictions], settings: Settings) -> Comparison | str | None:
+    try:
+        return compare(models, replace(settings, on_request=())) if len(models) > 1 else None
+    except InputError as error:
+        return str(error)
+
+
+def _tested(model: Predictions, settings: Settings) -> Remedies | str:
+    try:
+        return remedies(model, seed=settings.seed, level=settings.level, view=settings.view)
+    except InputError as error:
+        return str(error)

@@ -1,0 +1,161 @@
+"""What a report for a stakeholder says, as plain data: HTML and PDF print the same words."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
+
+from calibcore.advice.recalibration import Remedies
+from calibcore.analysis import Analysis, Comparison, Settings
+from calibcore.errors import InputError
+from calibcore.plot.marks import Chart
+from calibcore.predictions import Predictions
+from calibcore.report import parts
+from calibcore.report.parts import Section
+from calibcore.report.tables import Table, plain, settings_text
+from calibcore.report.training import Training
+from calibcore.version import __version__
+
+__all__ = ["MOST_AUDIENCE", "MOST_HEADING", "MOST_MODELS", "MOST_NOTE", "Options", "Report", "reported", "with_period"]
+
+MOST_MODELS = 4
+MOST_HEADING, MOST_AUDIENCE, MOST_NOTE = 120, 80, 280  # characters
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+
+
+class Options(TypedDict, total=False):
+    """What a report takes beside the analyses.
+
+    Attributes
+    ----------
+    comparison : Comparison or str, optional
+        Its differences are said in sentences; a text says why there is none.
+    remedies : Remedies or str, optional
+        Of the first model; a text says why none could be tested.
+    heading, audience, note : str, optional
+        The analyst's own words: at most 120, 80 and 280 characters.
+    training : {"yes", "no", "unknown"}
+        Whether the rows were used to train or tune the model.
+    date : datetime.date, optional
+        Today by default.
+    """
+
+    comparison: Comparison | str | None
+    remedies: Remedies | str | None
+    heading: str | None
+    audience: str | None
+    note: str | None
+    training: Training
+    date: dt.date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One page as plain data; every text is text, never markup.
+
+    Attributes
+    ----------
+    title, date : str
+    day : datetime.date
+    audience : str
+        "" where nobody is named.
+    facts : tuple of (str, str)
+        Name and value: data, period.
+    verdict : str
+        At most 35 words.
+    charts : tuple of Chart
+        The diagram and the share of rows.
+    how_to_read : str
+        Caption of the charts.
+    beside : tuple of Section
+        What stands beside the charts.
+    table, table_title : Table, str
+    differences, key : str
+        Between the models ("" for none), and what the columns mean.
+    note : str
+        Of the analyst; "" for none.
+    """
+
+    title: str
+    day: dt.date
+    date: str
+    audience: str
+    facts: tuple[tuple[str, str], ...]
+    verdict: str
+    charts: tuple[Chart, ...]
+    how_to_read: str
+    beside: tuple[Section, ...]
+    table: Table
+    table_title: str
+    differences: str
+    key: str
+    caveats: Section
+    note: str
+    footer: str
+
+
+def reported(analyses: Sequence[Analysis], **options: Unpack[Options]) -> Report:
+    """The content of a report.
+
+    Parameters
+    ----------
+    analyses : sequence of Analysis
+        One to four, under the same settings.  The report is about the first; the others stand in its table.
+    **options
+        See `Options`.
+
+    Raises
+    ------
+    InputError
+        For no or too many models, different settings, remedies of another model, or words that are too long.
+    """
+    _check(analyses, options.get("remedies"))
+    a, day = analyses[0], options.get("date") or dt.datetime.now().astimezone().date()
+    return Report(
+        title=_own("heading", options.get("heading"), MOST_HEADING) or f"Calibration of {parts.short(plain(a.name), parts.NAME_LENGTH)}",
+        day=day,
+        date=f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
+        audience=_own("audience", options.get("audience"), MOST_AUDIENCE),
+        facts=parts.facts(analyses),
+        verdict=parts.verdict_words(a)[0],
+        charts=parts.charts(a),
+        how_to_read=parts.how_to_read(a),
+        beside=_beside(a, options.get("remedies")),
+        table=parts.table(analyses),
+        table_title="The model in numbers" if len(analyses) == 1 else "The models in numbers",
+        differences=parts.differences(analyses, options.get("comparison")),
+        key=parts.key(a),
+        caveats=parts.caveats(a, options.get("training", "unknown")),
+        note=_own("note", options.get("note"), MOST_NOTE),
+        footer=f"calibcore {__version__}. {settings_text(a.settings)}",
+    )
+
+
+def _beside(a: Analysis, remedies: Remedies | str | None) -> tuple[Section, ...]:
+    found = (parts.plain_terms(a), parts.means(), parts.pattern(a, remedies), parts.threshold(a), parts.worth(a))
+    return tuple(section for section in found if section is not None)
+
+
+def with_period(model: Predictions, settings: Settings) -> Settings:
+    """Settings under which the analysis knows the period covered, where the rows have times."""
+    return settings if model.time is None else replace(settings, on_request=(*settings.on_request, "periods"))
+
+
+def _check(analyses: Sequence[Analysis], remedies: Remedies | str | None) -> None:
+    if not 1 <= len(analyses) <= MOST_MODELS:
+        raise InputError(f"A report is about one to {MOST_MODELS} models, not {len(analyses)}; choose the ones that matter.")
+    first = replace(analyses[0].settings, on_request=())
+    if any(replace(a.settings, on_request=()) != first for a in analyses):
+        raise InputError("The models of one report must be analysed with the same settings.")
+    if isinstance(remedies, Remedies) and remedies.model != analyses[0].name:
+        raise InputError(f"The recalibration of {remedies.model!r} was tested, but the report is about {analyses[0].name!r}.")
+
+
+def _own(what: str, text: str | None, most: int) -> str:
+    """Words of the analyst on one line."""
+    line = plain(" ".join((text or "").split()))
+    if len(line) > most:
+        raise InputError(f"The {what} has {len(line)} characters; the report has room for {most}.", value=text)
+    return line

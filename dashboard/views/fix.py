@@ -1,0 +1,165 @@
+"""Fix: whether recalibration would help, judged on rows that no fit has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+import calibcore as cc
+from calibcore import plot
+from calibcore.advice.recalibration import Remedy
+from calibcore.analysis import Analysis
+from calibcore.plot.differences import Score
+from calibcore.plot.marks import Chart
+from calibcore.report import exports, fix_exports, fix_words
+from calibcore.report.words import markdown_free
+from dashboard import remedies, session, settings, widgets
+from dashboard.problems import guarded
+from dashboard.session import Model
+from dashboard.takeaway import takeaway
+
+_SCORES: dict[str, Score] = {"Log loss": "log_loss", "Brier score": "brier", "Gap": "gap"}
+_SIDE = 340  # of a diagram, in pixels: one fits on a phone, two stand side by side on a screen
+
+
+def page() -> None:
+    """Draw the page."""
+    if not session.models():
+        st.title("No model to show yet")
+        widgets.text("No file could be read so far. See the sidebar for what each needs.")
+        return
+    model = widgets.choose_model(session.models())
+    st.title(markdown_free(fix_words.title(model.name)))
+    with guarded("This page"):
+        tried(*judged(model))
+    st.page_link("views/act.py", label="Next: act on a threshold", icon=":material/arrow_forward:")
+
+
+def judged(model: Model) -> tuple[Model, cc.Settings]:
+    """The model as its remedies are judged, and the settings for it."""
+    if model.predictions.task == "multiclass" and alone():
+        its_settings, _ = settings.current().for_model(remedies.seen_alone(model))
+        return remedies.seen_alone(model), its_settings
+    its_settings, lacks = settings.current().for_model(model)
+    if lacks:
+        widgets.text(lacks, small=True)
+    return model, its_settings
+
+
+def alone() -> bool:
+    """Whether only the confidence in the predicted class is to be repaired."""
+    return st.toggle(
+        "Repair only the confidence in the predicted class (offers isotonic regression)",
+        key="alone",
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def tried(model: Model, its_settings: cc.Settings) -> None:
+    """The answer, what each recalibration changes, and one of them closely."""
+    place = st.empty()
+    if not remedies.found_already(model, its_settings):
+        with place.container():
+            widgets.text("Refitting on five folds…", small=True)
+            st.skeleton(height=420)
+    found = remedies.remedies(model, its_settings)
+    before = session.analyse(model, its_settings)
+    place.empty()
+    widgets.text(found.answer, fix_words.diagnosis_line(found, before))
+    widgets.text(fix_words.how_judged(found), fix_words.PREVIEW, small=True)
+    drawn = [all_changes(found)]
+    chosen = choose_remedy(found)
+    if chosen is None:
+        widgets.text(fix_words.NOTHING)
+        takeaway([before], drawn)
+        return
+    one_change(found, chosen)
+    held_out = remedies.held_out(model, found, chosen.method)
+    after = session.analyse(held_out, its_settings)
+    with guarded("These diagrams"):
+        drawn += diagrams(before, after)
+    widgets.text(fix_words.class_sentence(model.predictions, held_out.predictions))
+    st.subheader("Read with care")
+    widgets.caveats(fix_words.fix_caveats(found, chosen))
+    the_map(model, found, chosen)
+    takeaway([before, after], drawn)
+
+
+def all_changes(found: cc.Remedies) -> Chart | None:
+    """A forest plot of every recalibration."""
+    st.subheader("What each recalibration changes")
+    score = st.segmented_control("Score", list(_SCORES), default="Log loss", required=True, key="changed score", persist_state="session")
+    chart = widgets.draw(plot.changes, found, _SCORES[str(score)], key="changes chart", stretch=True)
+    if chart is not None:
+        widgets.table_below(chart, key="changes table")
+    return chart
+
+
+def choose_remedy(found: cc.Remedies) -> Remedy | None:
+    """The recalibration to look at; None for none. Those that need more rows are not offered, and say so."""
+    st.subheader("One of them, closely")
+    methods = fix_words.fix_options(found)
+    options = [fix_words.SUGGESTED, fix_words.UNCHANGED, *methods]
+    if st.session_state.get("fix") not in (None, *options):
+        st.session_state["fix"] = fix_words.SUGGESTED
+    picked = st.pills(
+        "Recalibration", options, default=fix_words.SUGGESTED, required=True, key="fix", bind="query-params", persist_state="session"
+    )
+    widgets.text(*fix_words.not_tried(found), small=True)
+    if picked == fix_words.UNCHANGED:
+        return None
+    return found[methods[picked]] if picked in methods else found.best
+
+
+def one_change(found: cc.Remedies, chosen: Remedy) -> None:
+    """Scores before and after, and what was fitted."""
+    widgets.text(chosen.answer)
+    widgets.show_table(fix_words.before_after(found, chosen), alt="Scores before and after, on held-out rows")
+    widgets.text(fix_words.change_words(found, chosen), small=True)
+    fitted, numbers = fix_words.parameter_sentence(chosen), fix_words.parameter_table(chosen)
+    widgets.text(*filter(None, (fitted, *chosen.notes)))
+    if numbers is not None and fitted is None:
+        widgets.show_table(numbers, alt="The fitted numbers, and their range over the folds")
+
+
+def diagrams(before: Analysis, after: Analysis) -> Sequence[Chart]:
+    """Both diagrams on the same axes; side by side where there is room."""
+    charts = plot.small_multiples([before, after], side=_SIDE)
+    with st.container(horizontal=True, gap="medium"):
+        for words, chart in zip(("Before", "After, on held-out rows"), charts, strict=True):
+            with st.container(width=chart.width, gap=None):
+                st.markdown(f"**{words}**")
+                widgets.show(chart, key=f"diagram {words}", caption=False)
+    widgets.text(plot.reliability(before).caption, small=True)
+    widgets.table_below(*charts, key="fix table", title="Diagrams as tables")
+    return charts
+
+
+def the_map(model: Model, found: cc.Remedies, chosen: Remedy) -> None:
+    """Held-out scores, the fitted map and code that applies it."""
+    calibrator = chosen.calibrator
+    if calibrator is None:
+        return
+    st.subheader("The calibrator")
+    file, predictions = exports.file_name(model.name, chosen.method, ending=".json"), model.predictions
+    code = fix_exports.apply_code(calibrator, file)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Held-out scores (CSV)",
+            lambda: fix_exports.calibrated_csv(found.held_out(predictions, chosen.method)),
+            exports.file_name(model.name, chosen.method, "held-out", ending=".csv"),
+            "text/csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Calibrator (JSON)", lambda: fix_exports.calibrator_json(calibrator), file, "application/json", on_click="ignore"
+        )
+        name = exports.file_name("apply", chosen.method, ending=".py")
+        st.download_button("Code (Python)", code, name, "text/x-python", on_click="ignore")
+    with st.expander("Code that applies it"):
+        st.code(code, language="python")
+
+
+page()

@@ -1,0 +1,169 @@
+"""Groups and classes: who the model is wrong for."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import calibcore as cc
+from calibcore import plot
+from calibcore.analysis import Analysis
+from calibcore.inference.groups import Groups
+from calibcore.inference.periods import Periods
+from calibcore.inference.slices import MINIMUM
+from calibcore.plot.marks import Chart
+from calibcore.report import group_words
+from calibcore.report.words import markdown_free
+from dashboard import session, settings, slices, widgets
+from dashboard.problems import guarded
+from dashboard.takeaway import takeaway
+
+_LENGTHS = {"Automatic": None, "Day": "day", "Month": "month", "Quarter": "quarter", "Year": "year"}
+_LOADING = 320  # pixels
+
+
+def page() -> None:
+    """Draw the page."""
+    if not session.models():
+        st.title("No model to show yet")
+        widgets.text("No file could be read so far. See the sidebar for what each needs.")
+        return
+    model = widgets.choose_model(session.models())
+    its_settings, lacks = settings.current().for_model(model)
+    st.title(markdown_free(f"Groups and classes of {model.name}"))
+    if lacks:
+        widgets.text(lacks, small=True)
+    with guarded("This page"):
+        analysis = session.analyse(model, its_settings)
+        charts = [by_column(model, its_settings, analysis), *over_time(model, its_settings), by_class(analysis)]
+        takeaway([analysis], charts)
+    st.page_link("views/fix.py", label="Next: would recalibration help?", icon=":material/arrow_forward:")
+
+
+def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> Chart | None:
+    """Choose a column; see the gap of each of its values."""
+    st.subheader("Groups")
+    columns, chart = slices.columns(model), None
+    if not columns.offered:
+        widgets.text(group_words.NO_COLUMN)
+    else:
+        column, minimum = _choose_column(columns.offered)
+        if column is None:
+            widgets.text("Choose the column before you look at outcomes by group: the figures know only the groups of one column.")
+        else:
+            with guarded("These groups"):
+                with st.skeleton(height=_LOADING):
+                    found = slices.groups(model, column, its_settings, minimum)
+                chart = show_groups(found, a)
+    if columns.left_out:
+        widgets.text(columns.left_out, small=True)
+    return chart
+
+
+def _choose_column(offered: tuple[str, ...]) -> tuple[str | None, int]:
+    if st.session_state.get("group") not in offered:
+        st.session_state["group"] = None
+    with st.container(horizontal=True):
+        column = st.selectbox(
+            "Group by", offered, index=None, key="group", placeholder="None: choose a column", persist_state="session", width=320
+        )
+        return column, _choose_minimum()
+
+
+def _choose_minimum() -> int:
+    return int(
+        st.number_input("Minimum rows", 30, 1000, MINIMUM, 10, key="minrows", bind="query-params", persist_state="session", width=160)
+    )
+
+
+def show_groups(found: Groups, a: Analysis) -> Chart | None:
+    """What was found in words, the chart, and every group in numbers."""
+    widgets.text(*group_words.group_lines(found))
+    chart = widgets.draw(plot.groups, found, overall=a.gap.value, key="groups chart")
+    few = group_words.few_rows_line(found)
+    if few:
+        widgets.text(few, small=True)
+    widgets.show_table(group_words.group_table(found), alt="Every group in numbers")
+    widgets.text(group_words.VISIBLE, small=True)
+    return chart
+
+
+def over_time(model: session.Model, its_settings: cc.Settings) -> list[Chart | None]:
+    """The gap from period to period, where the rows have times; what was drawn."""
+    drawn: list[Chart | None] = []
+    if model.predictions.time is None:
+        if not session.state().samples:  # a sample has no columns to choose
+            widgets.text(group_words.NO_TIME, small=True)
+        return drawn
+    st.subheader("Over time")
+    length, minimum = _choose_length(model), int(st.session_state.get("minrows", MINIMUM))
+    with guarded("This chart"):
+        with st.skeleton(height=_LOADING):
+            found = slices.periods(model, its_settings, minimum, length)
+        drawn.append(show_periods(found))
+    return drawn
+
+
+def _choose_length(model: session.Model) -> str | None:
+    """A calendar period; where the times are no dates, there is none to choose."""
+    if not slices.has_dates(model):
+        return None
+    chosen = st.segmented_control(
+        "Period", list(_LENGTHS), default="Automatic", required=True, key="period", bind="query-params", persist_state="session"
+    )
+    return _LENGTHS[str(chosen)]
+
+
+def show_periods(found: Periods) -> Chart | None:
+    """The trend in words, the chart, and every period in numbers."""
+    trend = group_words.trend_line(found)
+    if trend:
+        widgets.text(trend)
+    chart = widgets.draw(plot.periods, found, key="periods chart", stretch=True)
+    if chart is not None:
+        widgets.table_below(chart, key="periods table")
+    return chart
+
+
+def by_class(a: Analysis) -> Chart | None:
+    """Top-label and classwise errors side by side; the classes that fit least; a class to look at."""
+    st.subheader("Classes")
+    widgets.text(*group_words.class_lines(a))
+    with st.container(horizontal=True, gap="small", border=True):
+        for number in group_words.class_numbers(a):
+            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
+    chart = None
+    if a.task == "multiclass":
+        choose_class(a)
+        chart = widgets.draw(plot.classes, a, key="classes chart")
+        if chart is not None:
+            widgets.table_below(chart, key="classes table")
+    widgets.caveats(group_words.class_caveats(a))
+    return chart
+
+
+def choose_class(a: Analysis) -> None:
+    """One class against the rest, here and on every other page; none is the Confidence view."""
+    shown = a.view.removeprefix("class:") if a.view.startswith("class:") else None
+    st.session_state["class shown"] = shown
+    st.selectbox(
+        "Look at one class",
+        a.classes,
+        index=None,
+        key="class shown",
+        on_change=_class_chosen,
+        placeholder="None: choose a class",
+        width=320,
+    )
+    if shown is not None:
+        widgets.text(f"Every page now shows {shown} against the rest (View: One class).", small=True)
+        st.page_link("views/overview.py", label="See its diagram", icon=":material/arrow_forward:")
+
+
+def _class_chosen() -> None:
+    chosen = st.session_state["class shown"]
+    st.session_state["view"] = "Confidence" if chosen is None else "One class"
+    if chosen is not None:
+        st.session_state["class"] = chosen
+
+
+page()

@@ -1,0 +1,134 @@
+"""The page Report: its preview is the report of `calibcore`, for the models, the settings and the words that are chosen."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calibcore.report import pdf
+
+pytest.importorskip("matplotlib")
+
+APP = str(Path(__file__).parents[2] / "dashboard" / "app.py")
+REPORT = "views/report.py"
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def csv_file(rows=400, shift=0.0):
+    """A calibrated binary file, or one that claims ``shift`` more than it should; in exact steps, without chance."""
+    lines = ["id,y_true,y_prob"]
+    for i in range(rows):
+        p = (i % 20 + 0.5) / 20
+        lines.append(f"{i},{int((i // 20) % 20 < round(20 * p))},{min(max(p + shift, 0), 1):.4f}")
+    return "\n".join(lines).encode()
+
+
+def start(*files, query=()):
+    """The page with files added."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in dict(query).items():
+        app.query_params[key] = value
+    app.run()
+    if files:
+        app.file_uploader[0].set_value([(name, data, "text/csv") for name, data in files]).run()
+    return app.switch_page(REPORT).run()
+
+
+def paper(app):
+    """The source of the preview."""
+    assert not app.exception
+    assert not app.error
+    return app.get("iframe")[0].proto.srcdoc
+
+
+def words(app):
+    return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", paper(app), flags=re.DOTALL)).split())
+
+
+def buttons(app):
+    return [b.proto.label for b in app.get("download_button")]
+
+
+def test_a_newcomer_sees_the_report_of_the_first_sample():
+    app = start()
+    said = words(app)
+    assert said.startswith("Calibration of steady-v1")
+    assert "steady-v1 shows no miscalibration in these rows." in said
+    assert len(app.title) == 1
+    assert "Report (HTML)" in buttons(app)
+    assert "At your threshold" not in said
+
+
+def test_the_model_and_the_settings_are_those_chosen():
+    app = start(query={"bins": "8"})
+    app.selectbox(key="model").select("swift-v2").run()
+    said = words(app)
+    assert "swift-v2 is overconfident." in said
+    assert "8 equal-width bins" in said
+
+
+def test_own_words_stay_with_their_model():
+    app = start()
+    app.text_input(key="heading steady-v1").set_value("Fit for use?").run()
+    app.text_input(key="audience").set_value("the board").run()
+    app.text_area(key="note steady-v1").set_value(f"Rows of May. {EVIL}").run()
+    said = words(app)
+    assert "Fit for use?" in said
+    assert "Calibration report for the board" in said
+    assert "Analyst’s note Rows of May. <img" in said
+    assert "<img" not in paper(app)
+    app.selectbox(key="model").select("swift-v2").run()
+    said = words(app)
+    assert "Fit for use?" not in said
+    assert "Rows of May." not in said
+    assert "for the board" in said
+
+
+def test_other_models_stand_in_the_table():
+    app = start(("a.csv", csv_file()), ("b.csv", csv_file(shift=0.1)), ("c.csv", csv_file(shift=0.2)))
+    app.multiselect(key="report with").set_value(["b", "c"]).run()
+    said = words(app)
+    assert "The models in numbers" in said
+    assert "b scores worse than a" in said
+    assert "c scores worse than a" in said
+    app.selectbox(key="model").select("b").run()  # a model does not stand beside itself
+    assert app.multiselect(key="report with").value == ["c"]
+
+
+def test_threshold_and_held_out_test_are_asked_for():
+    app = start(query={"acting": "true", "t": "0.8", "tested": "true"})
+    app.selectbox(key="model").select("swift-v2").run()
+    said = words(app)
+    assert "with confidence above 0.8" in said
+    assert "Tested on rows that the fit had not seen (5 folds)" in said
+
+
+def test_training_is_one_answer_for_sidebar_and_report():
+    app = start(("a.csv", csv_file()))
+    assert "It is not known whether the model was trained or tuned on these rows" in words(app)
+    app.segmented_control(key="report training").set_value("no").run()
+    assert "these rows were not used to train or tune the model" in words(app)
+    again = [c for c in app.segmented_control if c.label == app.segmented_control(key="report training").label]
+    assert [c.value for c in again] == ["no", "no"]
+
+
+def test_without_typst_the_page_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(pdf, "can_write", lambda: False)
+    app = start()
+    assert buttons(app) == ["Report (HTML)"]
+    shown = [re.sub(r"\\(.)", r"\1", c.value) for c in app.caption]
+    assert pdf.MISSING in shown
+
+
+def test_names_are_text():
+    app = start((f"{EVIL}.csv", csv_file()))
+    assert "<img" not in paper(app)
+    assert f"Calibration of {EVIL}" in words(app)
+
+
+def test_without_a_model_it_says_so():
+    app = start(("a.csv", b"nothing,here\n1,2\n"))
+    assert app.title[0].value == "No model to report on yet"
+    assert not app.exception

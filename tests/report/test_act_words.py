@@ -1,0 +1,122 @@
+"""Acting at a threshold in words; expected values are counts, fractions and Wilson intervals worked out by hand."""
+
+import pytest
+
+from calibcore import Predictions, Settings, analyze
+from calibcore.report.act_words import act_caveats, act_headline, act_lines, act_numbers, both_costs, cost_lines
+
+# 100 rows at 0.95 of which 80 are right, 100 at 0.6 of which 60 are right: 5 and 40 errors expected, 20 and 40 found.
+CONFIDENCE = [0.95] * 100 + [0.6] * 100
+CORRECT = [1] * 80 + [0] * 20 + [1] * 60 + [0] * 40
+
+
+def analysis(confidence=CONFIDENCE, correct=CORRECT, threshold=0.9, weight=None, **settings):
+    rows = Predictions.from_top_label(confidence, correct, sample_weight=weight, name="m")
+    return analyze(rows, Settings(threshold=threshold, **settings))
+
+
+def test_errors_are_told_in_frequencies():
+    first, second, below = act_lines(analysis())
+    assert first == "Of 100 rows with confidence above 0.9 the model lets expect 5.0 wrong predictions; 20 were found."
+    # Wilson for 20 of 100 at z = 1.96: (0.2 + 0.0192 ± 1.96·√(0.0016 + 0.000096)) / 1.0384 = 0.1334 and 0.2888
+    assert "20.0 in 100 rows acted on (95% interval 13.3 to 28.9), where the model allows for 5.0." in second
+    assert "These are more than chance explains" in second
+    assert below == "100 rows are not acted on; wrong predictions among them: 40 expected, 40 would have been found."
+    assert act_headline(analysis()) == "m: 5.0 wrong predictions expected, 20 found"
+
+
+def test_errors_that_chance_explains_prove_nothing():
+    said = act_lines(analysis(threshold=0.5))[1]  # 45 expected, 60 found: sd of 45 is √(200·0.225·0.775) = 5.9
+    assert "more than chance explains" in said
+    fits = act_lines(analysis([0.8] * 100, [1] * 79 + [0] * 21, 0.5))[1]  # 20 expected, 21 found
+    assert "Chance alone can give that" in fits
+    assert "does not prove the claim" in fits
+    fewer = act_lines(analysis([0.6] * 100, [1] * 90 + [0] * 10, 0.5))[1]  # 40 expected, 10 found
+    assert "These are fewer than chance explains" in fewer
+
+
+def test_numbers_stand_with_their_ranges():
+    acted, expected, found = act_numbers(analysis())
+    assert (acted.value, acted.beside) == ("100 rows", "50% of all rows (coverage)")
+    assert (expected.label, expected.value) == ("Wrong predictions expected", "5.0")
+    assert expected.beside.startswith("5.0%; if calibrated ")
+    assert (found.value, found.beside) == ("20", "20.0%; 95% interval 13.3 to 28.9%")
+
+
+def test_no_row_beyond_the_threshold():
+    a = analysis(threshold=0.99)
+    assert act_headline(a) == "m: no row with confidence above 0.99"
+    assert act_lines(a)[0].startswith("No row has a confidence above 0.99, so nothing is acted on. 200 rows are not acted on")
+    assert [n.value for n in act_numbers(a)] == ["0 rows"]
+
+
+def test_every_row_beyond_the_threshold():
+    assert act_lines(analysis(threshold=0.0))[2] == "No row is left to review."
+
+
+def test_a_lower_edge_belongs_to_the_rows_acted_on_where_the_settings_say_so():
+    assert act_lines(analysis(threshold=0.95))[0].startswith("No row has a confidence above 0.95")
+    assert act_lines(analysis(threshold=0.95, closed="left"))[0].startswith("Of 100 rows with confidence of at least 0.95 ")
+
+
+def test_few_rows_are_said_to_be_few():
+    said = act_lines(analysis([0.95, 0.6], [1, 0]))[0]
+    assert said.startswith("Of 1 row with confidence above 0.9 the model lets expect 0.1 wrong predictions; 0 were found.")
+    assert "few rows" in said
+
+
+def test_a_small_expectation_does_not_read_as_none():
+    assert "expect under 0.1 wrong predictions" in act_lines(analysis([0.9999] * 40 + [0.6], [1] * 40 + [0]))[0]
+
+
+def test_weighted_rows_give_shares():
+    # at 0.95 the 20 wrong rows weigh 3 each, the 80 right ones 1: 60/140 = 42.9%; expected 5.0% whatever the weights
+    a = analysis(weight=[1] * 80 + [3] * 20 + [1] * 100)
+    assert (
+        act_lines(a)[0]
+        == "Of 100 rows (weighted) with confidence above 0.9 the model lets expect 5.0% wrong predictions; 42.9% were found."
+    )
+
+
+def test_costs():
+    lines = cost_lines(analysis(cost_error=10, cost_review=1))
+    # found 10·20 + 1·100 = 300, expected 10·5 + 100 = 150; 200 rows; break-even 1 − 1/10
+    assert lines[0] == (
+        "At 10 an error and 1 a review, acting at this threshold and reviewing the rest costs 300 in these rows (1.50 a row); "
+        "the model lets expect 150 (0.75 a row)."
+    )
+    assert lines[1].endswith("above a confidence of 0.9; your threshold is at that.")
+    assert cost_lines(analysis()) == ()
+    assert "reviewing never pays" in cost_lines(analysis(cost_error=0, cost_review=1))[1]
+    assert "reviewing never pays" in cost_lines(analysis(cost_error=1, cost_review=2))[1]
+    assert cost_lines(analysis(threshold=0.5, cost_error=10, cost_review=1))[1].endswith("your threshold is below that.")
+    shown = {n.label: n.value for n in act_numbers(analysis(cost_error=10, cost_review=1))}
+    assert (shown["Cost found"], shown["Break-even"]) == ("300", "0.9")
+
+
+@pytest.mark.parametrize(
+    ("error", "review", "missing"), [(None, None, None), (2.0, 1.0, None), (2.0, None, "reviewing a row"), (None, 0.0, "an error")]
+)
+def test_one_cost_alone_is_asked_about(error, review, missing):
+    found = both_costs(error, review)
+    if missing is None:
+        assert found == (error, review, None)
+    else:
+        assert found[:2] == (None, None)
+        assert missing in found[2]
+
+
+def test_the_positive_view_speaks_of_false_alarms_and_missed_events():
+    rows = Predictions.from_arrays([1] * 70 + [0] * 30 + [1] * 5 + [0] * 95, [0.9] * 100 + [0.1] * 100, name="m")
+    a = analyze(rows, Settings(view="positive", threshold=0.5, cost_error=1, cost_review=0))
+    assert act_lines(a)[0] == "Of 100 rows with probability above 0.5 the model lets expect 10 false alarms; 30 were found."
+    assert act_lines(a)[2] == "100 rows are not acted on; missed events among them: 10 expected, 5 found."
+    assert "Missed events have no cost here." in cost_lines(a)
+    assert "Here an error is a wrong prediction, of either class." in [c.line for c in act_caveats(analyze(rows, Settings(threshold=0.5)))]
+
+
+def test_names_from_files_stay_one_line():
+    rows = Predictions.from_top_label(CONFIDENCE, CORRECT, name="a\nb\x1b[1m")
+    said = act_headline(analyze(rows, Settings(threshold=0.9)))
+    assert "\n" not in said
+    assert "\x1b" not in said

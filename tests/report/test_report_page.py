@@ -1,0 +1,326 @@
+"""The report for a stakeholder: what it says, that names are never markup, and that it is one page without script."""
+
+import datetime as dt
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import calibcore as cc
+from calibcore.errors import InputError
+from calibcore.report import pdf, training
+from calibcore.report.page import report_html, to_html
+from calibcore.report.parts import MEANING, NAME_LENGTH, short, verdict_words
+from calibcore.report.reporting import MOST_NOTE, reported, with_period
+
+pytest.importorskip("matplotlib")
+
+DAY = dt.date(2026, 3, 9)
+EVIL = "<img src=x onerror=alert(1)>![x](http://a.example/b)#let x*_$[]\"&'\\"
+FORBIDDEN = ("well calibrated", "perfect", "safe", "significant", "better ECE", "nan")
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+
+
+def model(p, k, n=1000, name="m", **more):
+    """``n`` rows of P(1) = p of which a share of k happened, and as many mirrored: right in a share of k, at confidence p."""
+    label = np.r_[np.arange(n) < round(k * n), np.arange(n) >= round(k * n)].astype(int)
+    return cc.Predictions.from_arrays(label, np.r_[np.full(n, p), np.full(n, 1 - p)], name=name, ids=np.arange(2 * n), **more)
+
+
+OVER = model(0.9, 0.75, name="over")
+KINDS = {
+    "V0": model(0.8, 0.5, n=20),
+    "V1": model(0.8, 0.8),
+    "V2": model(0.9, 0.885, n=20_000),
+    "over": OVER,
+    "under": model(0.7, 0.9),
+    "extreme": model(0.99, 0.8),
+    "collapse": model(0.55, 0.55),
+    "confidences": cc.Predictions.from_top_label([0.9] * 200 + [0.6] * 200, [1] * 150 + [0] * 50 + [1] * 160 + [0] * 40, name="t"),
+}
+
+
+class Reader(HTMLParser):
+    """Elements, attributes and the text outside style."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.words, self.inside = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "style" not in self.inside:
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def named(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+@pytest.fixture(params=list(KINDS))
+def analysis(request):
+    return cc.analyze(KINDS[request.param])
+
+
+def html(*analyses, **options):
+    return report_html(analyses, date=DAY, **options)
+
+
+def section(report, heading):
+    return next(s.lines for s in (*report.beside, report.caveats) if s.heading == heading)
+
+
+def test_stands_alone_without_script(analysis):
+    page = html(analysis, note="A remark.", audience="the board")
+    read = Reader(page)
+    assert not {"script", "img", "link", "iframe", "object"} & {tag for tag, _ in read.elements}
+    assert not [v for _, attrs in read.elements for k, v in attrs.items() if k.startswith("on")]
+    # What looks like an address is only the name of a notation, or points into the page.
+    refers = [(k, v) for _, attrs in read.elements for k, v in attrs.items() if v and ("//" in v or k in ("src", "href", "xlink:href"))]
+    assert all(k.startswith("xmlns") or v.startswith("#") for k, v in refers)
+    assert "@import" not in page
+    assert "url(" not in page.replace("url(#", "")
+    assert len(page.encode()) < 300_000
+    assert html(analysis, note="A remark.", audience="the board") == page
+
+
+def test_has_the_bones_of_an_accessible_page(analysis):
+    read = Reader(html(analysis, note="A remark."))
+    assert read.named("html") == [{"lang": "en"}]
+    levels = [int(tag[1]) for tag, _ in read.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert set(levels[1:]) == {2}
+    assert len(read.named("main")) == len(read.named("table")) == len(read.named("caption")) == 1
+    assert {t["scope"] for t in read.named("th")} == {"col", "row"}
+    assert all(s["role"] == "img" and s["aria-labelledby"] for s in read.named("svg"))
+    assert len(read.named("svg")) == 2
+    ids = [attrs["id"] for _, attrs in read.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_word_of_the_content_is_on_the_page_and_in_the_pdf(analysis):
+    r = reported([analysis], date=DAY, note="A remark.", audience="the board", training="no")
+    words = [r.title, r.date, r.audience, r.verdict, r.how_to_read, r.key, r.note, r.footer, *(v for _, v in r.facts), *r.table.header]
+    words += [*(line for s in (*r.beside, r.caveats) for line in (s.heading, *s.lines)), *(c for row in r.table.rows for c in row)]
+    text, data = Reader(to_html(r)).text, repr(pdf._data(r))
+    for words_of in words:
+        assert " ".join(words_of.split()) in text
+        assert repr(words_of)[1:-1] in data
+    assert "nan" not in re.sub(r"finance|\bnan\w+", "", text.lower())
+    assert not [w for w in FORBIDDEN if w in " ".join(words).replace("perfect calibration", "")]
+
+
+def test_the_verdict_and_the_meaning_keep_their_measure(analysis):
+    assert len(verdict_words(analysis)[0].split()) <= 35
+    wordy = replace(analysis, name="a " * 40)
+    assert len(verdict_words(wordy)[0].split()) <= 35
+    assert verdict_words(analysis)[0].startswith(analysis.name)
+    assert len(MEANING.split()) <= 40
+
+
+def test_what_has_no_room_in_the_verdict_is_not_lost():
+    a = cc.analyze(KINDS["V1"])
+    said, left = verdict_words(a)
+    assert left
+    assert left[-1].startswith("This does not show that each range is right")
+    assert set(left) <= set(reported([a]).caveats.lines)
+    assert said.count("fit what the model claims") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("over", "Of every 100 predictions, it expects 10 to be wrong; 25 were."),
+        ("V1", "Of every 100 predictions, it expects 20 to be wrong; 20 were."),
+        ("extreme", "Of every 1,000 predictions, it expects 10 to be wrong; 200 were."),
+        ("V0", "Of all 40 predictions, it expects 8 to be wrong; 20 were."),
+    ],
+)
+def test_plain_terms_count_errors(kind, text):
+    assert section(reported([cc.analyze(KINDS[kind])]), "In plain terms") == (text,)
+
+
+def test_plain_terms_of_other_views_count_events():
+    # Positive view: mean of 0.9 and 0.1, and of 0.75 and 0.25.
+    lines = section(reported([cc.analyze(OVER, cc.Settings(view="positive"))]), "In plain terms")
+    assert lines == ("Of every 100 predictions, it expects 50 to be “1”; 50 were.",)
+
+
+def test_a_crossing_curve_is_told_range_by_range():
+    # 95% claimed and 85% right in one half of the rows, 60% claimed and 70% right in the other.
+    n = 2000
+    p = np.r_[np.full(n, 0.95), np.full(n, 0.6)]
+    y = np.r_[np.arange(n) < 0.85 * n, np.arange(n) < 0.7 * n].astype(int)
+    a = cc.analyze(cc.Predictions.from_arrays(y, p, name="c"))
+    assert a.pattern.name == "non_uniform_overconfidence"
+    assert section(reported([a]), "In plain terms") == (
+        "Where it claims about 95%, 85 in 100 are right; where it claims about 60%, 70 in 100 are right.",
+    )
+
+
+def test_base_rate_and_worth():
+    # The base rate is ½; Brier of it ¼.  Brier score of the model: ¾·0.1² + ¼·0.9² = 0.21, so 1 − 0.21/0.25 = 16% better.
+    lines = section(reported([cc.analyze(OVER)]), "Beyond the base rate")
+    assert lines[0] == "Base rate: 50.0% of the rows are “1”."
+    assert lines[1].startswith("Brier score 16.0% better than a forecast that gives every row the base rate")
+    classes = cc.Predictions.from_arrays(["a", "a", "b", "c"] * 50, np.tile([0.6, 0.3, 0.1], (200, 1)), classes=["a", "b", "c"])
+    assert section(reported([cc.analyze(classes)]), "Beyond the base rate")[0] == "Most frequent of 3 classes: “a”, 50.0% of the rows."
+    same = cc.Predictions.from_arrays([1] * 200, [0.9] * 200)
+    assert "nothing can be said" in section(reported([cc.analyze(same)]), "Beyond the base rate")[1]
+
+
+def test_threshold_counts_errors_expected_and_found():
+    # All 2,000 rows have confidence 0.9: 200 errors expected, 500 found.
+    lines = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.5))]), "At your threshold")
+    assert lines[0] == "Acted on: 2,000 of 2,000 rows (100%)."
+    assert "expect 200 wrong predictions; 500 were found" in lines[1]
+    none = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.95))]), "At your threshold")
+    assert len(none) == 1
+    assert "nothing is acted on" in none[0]
+    assert "At your threshold" not in [s.heading for s in reported([cc.analyze(OVER)]).beside]
+
+
+def test_data_and_period(tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = "".join(f"{i % 2},{0.2 + 0.6 * (i % 2)},2024-{1 + i // 100:02d}-03\n" for i in range(400))
+    path.write_text("y_true,y_prob,date\n" + rows)
+    found = cc.read(path, mapping=cc.Mapping(time="date"))[0]
+    facts = reported([cc.analyze(found, with_period(found, cc.Settings()))]).facts
+    assert facts[0] == ("Data", f"scores.csv, 400 rows; SHA-256 {found.source['sha256']}")
+    assert facts[1][1].startswith("2024-01-03 to 2024-04-03. The results hold for cases like these")
+    plain = reported([cc.analyze(OVER)]).facts
+    assert plain[0] == ("Data", "2,000 rows, not read from a file")
+    assert plain[1][1].startswith("not known")
+
+
+def test_remedy_with_its_held_out_effect():
+    a = cc.analyze(OVER)
+    assert section(reported([a]), "Pattern and remedy")[-1] == "Not tested on these rows."
+    found = cc.remedies(OVER, methods=["temperature"])
+    said = section(reported([a], remedies=found), "Pattern and remedy")[-1]
+    assert said.startswith("Tested on rows that the fit had not seen (5 folds): temperature scaling helps: log loss −")
+    assert "The gap goes from −15.0 to " in said
+    assert section(reported([a], remedies="Too few rows."), "Pattern and remedy")[-1] == "Not tested on these rows: Too few rows."
+    with pytest.raises(InputError, match="'other' was tested, but the report is about 'over'"):
+        reported([a], remedies=cc.remedies(model(0.9, 0.75, name="other"), methods=["temperature"]))
+
+
+def test_models_side_by_side():
+    good = model(0.75, 0.75, name="good")
+    both = cc.compare([OVER, good])
+    r = reported(both.analyses, comparison=both)
+    assert [row[0] for row in r.table.rows] == ["over", "good"]
+    assert r.differences.startswith("good scores better than over: log loss −")
+    assert reported([both.analyses[0]], comparison=both).differences == ""
+    assert reported(both.analyses, comparison="ids repeat.").differences == "Not compared with each other: ids repeat."
+
+
+def test_training_is_always_said():
+    a = cc.analyze(OVER)
+    for answer in ("yes", "no", "unknown"):
+        assert reported([a], training=answer).caveats.lines[0] == training.training_statement(answer)
+    assert training.training_caveat("no") is None
+    assert training.training_caveat("unknown") == training.training_statement("unknown")
+
+
+def test_too_much_is_refused():
+    a = cc.analyze(OVER)
+    with pytest.raises(InputError, match="one to 4 models, not 5"):
+        reported([a] * 5)
+    with pytest.raises(InputError, match="not 0"):
+        reported([])
+    with pytest.raises(InputError, match="same settings"):
+        reported([a, cc.analyze(OVER, cc.Settings(n_bins=10))])
+    assert reported([a], note="x" * MOST_NOTE).note == "x" * MOST_NOTE
+    with pytest.raises(InputError, match="note has 281 characters; the report has room for 280"):
+        reported([a], note="x" * (MOST_NOTE + 1))
+    with pytest.raises(InputError, match="heading has 121"):
+        reported([a], heading="x" * 121)
+    assert reported([a], note=" two\n lines ").note == "two lines"
+
+
+def hostile():
+    rows = {"classes": (f"no {EVIL}", f"yes {EVIL}")}
+    label = np.where(np.r_[np.arange(500) < 300, np.arange(500) < 100], rows["classes"][1], rows["classes"][0])
+    made = cc.Predictions.from_arrays(label, np.r_[np.full(500, 0.9), np.full(500, 0.1)], name=EVIL, **rows)
+    return made.but(source={"file": f"{EVIL}.csv", "sha256": "ab"}, notes=(f"Column {EVIL} was left out.",))
+
+
+def test_names_from_files_are_never_markup():
+    a = cc.analyze(hostile(), cc.Settings(view="positive"))
+    page = html(a, heading=f"About {EVIL}", audience=EVIL, note=EVIL)
+    read = Reader(page)
+    assert not read.named("img")
+    assert "<img" not in page
+    assert EVIL in read.text
+    assert read.text.count(EVIL) >= 4  # heading (twice: in the title), reader, note, note on the data
+
+
+@pytest.mark.parametrize("long", ["W" * 300, "漢" * 300, "name-with-parts " * 30])
+def test_long_names_are_shortened_in_the_middle(long):
+    a = replace(cc.analyze(OVER), name=f"{long} (2)")
+    cell = reported([a]).table.rows[0][0]
+    assert len(cell) <= NAME_LENGTH
+    assert cell.endswith(" (2)")
+    assert short("abcdefghij", 5) == "ab…ij"
+
+
+def fullest(name="model"):
+    """As much as a report can be asked to say."""
+    made = [model(0.99, 0.8, name=f"{(name * 60)[:60]}{k}") for k in range(4)]
+    analyses = [cc.analyze(m, cc.Settings(threshold=0.9)) for m in made]
+    analyses[0] = replace(analyses[0], notes=tuple(f"{k} {name * 90}" for k in range(6)))
+    words = {"heading": (name * 120)[:120], "audience": (name * 80)[:80], "note": (name * 280)[:280], "date": DAY}
+    return analyses, {**words, "comparison": cc.compare(made, cc.Settings(threshold=0.9)), "remedies": cc.remedies(made[0])}
+
+
+def pages(data):
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", data))
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("name", ["ordinary words ", "W", "漢"])
+def test_prints_on_one_sheet(tmp_path, name):
+    analyses, options = fullest(name)
+    (tmp_path / "full.html").write_text(report_html(analyses, **options), encoding="utf-8")
+    (tmp_path / "short.html").write_text(html(analyses[1]), encoding="utf-8")
+    for stem in ("full", "short"):
+        target = tmp_path / f"{stem}.pdf"
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={tmp_path / 'profile'}"]
+        command = [CHROMIUM, *flags, f"--print-to-pdf={target}", (tmp_path / f"{stem}.html").as_uri()]
+        subprocess.run(command, capture_output=True, timeout=120, check=True)
+        assert pages(target.read_bytes()) == 1
+
+
+@pytest.mark.parametrize("name", ["ordinary words ", EVIL])
+def test_pdf_is_one_tagged_page(name):
+    pytest.importorskip("typst")
+    analyses, options = fullest(name)
+    made = pdf.report_pdf(analyses, **options)
+    assert made.startswith(b"%PDF-")
+    assert pages(made) == 1
+    assert b"/MarkInfo" in made
+    assert b"/Lang" in made
+    assert pdf.report_pdf(analyses, **options) == made
+
+
+def test_without_typst_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(pdf, "can_write", lambda: False)
+    with pytest.raises(InputError, match=re.escape('pip install "calibcore[pdf]"')):
+        pdf.report_pdf([cc.analyze(OVER)])

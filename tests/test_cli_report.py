@@ -1,0 +1,127 @@
+"""The command `report`: a page or a PDF on disk, exit codes, and sentences where none can be written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from calibcore import cli
+from calibcore.report import making, pdf
+
+pytest.importorskip("matplotlib")
+
+ASSETS = Path(__file__).parents[1] / "assets"
+SWIFT, STEADY = ASSETS / "swift-v2.csv", ASSETS / "steady-v1.csv"
+
+
+@pytest.fixture
+def report(capsys):
+    """Run `report` in this process: (exit code, stdout, stderr)."""
+
+    def call(*argv):
+        code = cli.main(["report", *(str(a) for a in argv)])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    return call
+
+
+def words(path):
+    return " ".join(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+
+
+def test_writes_one_page(report, tmp_path):
+    target = tmp_path / "board.html"
+    given = ["--heading", "Ready?", "--audience", "the board", "--note", "Rows of May.", "--training", "no", "--threshold", "0.9"]
+    assert report(SWIFT, STEADY, "-o", target, "--remedies", *given) == (0, "", f"Wrote {target}.\n")
+    said = words(target)
+    for part in (
+        "Ready?",
+        "for the board",
+        "Rows of May.",
+        "these rows were not used to train",
+        "At your threshold",
+        "steady-v1 scores better",
+    ):
+        assert part in said
+    assert "Tested on rows that the fit had not seen" in said
+
+
+def test_says_what_is_not_known(report, tmp_path):
+    target = tmp_path / "one.HTM"
+    assert report(SWIFT, "-o", target)[0] == 0
+    said = words(target)
+    assert "It is not known whether the model was trained or tuned on these rows" in said
+    assert "Not tested on these rows." in said
+    assert "At your threshold" not in said
+
+
+def test_takes_the_options_of_measure(report, tmp_path):
+    target = tmp_path / "page.html"
+    options = ["--view", "positive", "--bins", "10", "--strategy", "equal-mass", "--level", "0.9", "--label", "y_true", "--prob", "y_prob"]
+    assert report(SWIFT, "-o", target, *options)[0] == 0
+    assert "10 equal-mass bins (a, b], ties kept together; positive view; 90% intervals; seed 0." in words(target)
+
+
+def test_period_of_a_time_column(report, tmp_path):
+    path, target = tmp_path / "timed.csv", tmp_path / "timed.html"
+    rows = "".join(f"{i % 2},{0.2 + 0.6 * (i % 2)},2024-{1 + i // 100:02d}-03\n" for i in range(400))
+    path.write_text("y_true,y_prob,date\n" + rows)
+    assert report(path, "-o", target, "--time", "date")[0] == 0
+    assert "2024-01-03 to 2024-04-03" in words(target)
+
+
+def test_models_that_cannot_be_compared_are_still_reported(report, tmp_path):
+    target, other = tmp_path / "page.html", tmp_path / "other.csv"
+    rows = [line.split(",") for line in STEADY.read_text().splitlines()]
+    at = rows[0].index("y_true")
+    for row in rows[1:]:
+        row[at] = str(1 - int(row[at]))
+    other.write_text("\n".join(map(",".join, rows)))
+    assert report(SWIFT, other, "-o", target)[0] == 0
+    assert "Not compared with each other: swift-v2 and other have different labels" in words(target)
+
+
+def test_pdf(report, tmp_path):
+    pytest.importorskip("typst")
+    target = tmp_path / "page.pdf"
+    assert report(SWIFT, "-o", target) == (0, "", f"Wrote {target}.\n")
+    assert target.read_bytes().startswith(b"%PDF-")
+
+
+def test_pdf_without_typst(report, tmp_path, monkeypatch):
+    monkeypatch.setattr(making, "can_write", lambda: False)
+    target = tmp_path / "page.pdf"
+    assert report(SWIFT, "-o", target) == (2, "", f"{pdf.MISSING}\n")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        ([SWIFT], 2, "Say where to write the report, such as  -o report.html"),
+        ([SWIFT, "-o", "page.docx"], 2, "A report is written as .html or .pdf, not as 'page.docx'; change the ending."),
+        ([SWIFT, "-o", "/no/such/folder/page.html"], 2, "/no/such/folder/page.html cannot be written: No such file or directory."),
+        (["absent.csv", "-o", "page.html"], 2, "absent.csv"),
+        ([*sorted(ASSETS.glob("*-v?.csv"))[:5], "-o", "page.html"], 2, "A report has room for 4 models; these are 5."),
+        ([SWIFT, "-o", "page.html", "--note", "x" * 281], 2, "The note has 281 characters; the report has room for 280."),
+        ([SWIFT, "-o", "page.html", "--threshold", "1.5"], 2, "threshold must be a fraction from 0 to 1"),
+        ([SWIFT, "-o", "page.html", "--training", "maybe"], 2, "'maybe' is not one of 'yes', 'no', 'unknown'"),
+    ],
+)
+def test_faults_are_sentences(report, tmp_path, monkeypatch, argv, code, said):
+    monkeypatch.chdir(tmp_path)
+    found = report(*argv)
+    assert found[:2] == (code, "")
+    assert said in found[2]
+    assert "Traceback" not in found[2]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_question_is_asked_before_anything_is_written(report, tmp_path):
+    path, target = tmp_path / "words.csv", tmp_path / "page.html"
+    path.write_text("label,score\n" + "good,0.9\nbad,0.3\ngood,0.6\nbad,0.4\n" * 30)
+    code, out, err = report(path, "-o", target)
+    assert (code, out) == (3, "")
+    assert "--positive" in err
+    assert not target.exists()
