@@ -27,7 +27,7 @@ from calibcore.progress import Heard, bar, within
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.details import label_blocks
-from calibcore.report.making import make_report, report_ending
+from calibcore.report.making import make_report, report_ending, time_hint
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
 from calibcore.version import __version__
@@ -144,7 +144,7 @@ def _application() -> Any:
     reconcile = click.Option(["--reconcile"], is_flag=True, help="Add the ECE as other tools compute it, and why it differs.")
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     test = click.Option(["--remedies"], is_flag=True, help="Test on held-out rows whether recalibration helps; takes a moment.")
-    report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to == "threshold"), *REPORTING)), test, where]
+    report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to != "on_request"), *REPORTING)), test, where]
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
     page = [
@@ -241,7 +241,7 @@ def _report(files: tuple[str, ...], target: str | None, remedies: bool, **given:
             run.models, run.settings or Settings(), ending, test=remedies, **{k: v for k, v in words.items() if v is not None}
         )
     _write(str(target), made)
-    return _Answer(err=(f"Wrote {target}.",))
+    return _Answer(err=(f"Wrote {target}.", *time_hint(run.models[0])))
 
 
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:

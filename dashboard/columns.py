@@ -13,9 +13,10 @@ import streamlit as st
 
 from calibcore.errors import Question
 from calibcore.io.effects import Trial, effects_of, try_bytes
-from calibcore.options import mapping_of
+from calibcore.report.group_words import MORE_COLUMNS
 from calibcore.report.words import markdown_free
 from dashboard import session, widgets
+from dashboard.answers import SCALES, SEVERAL, answer_text, meaning, option_text, same_label, typed
 from dashboard.problems import guarded
 from dashboard.reading import columns_in, figures, first_rows, named, sentence, spoken
 from dashboard.session import Content, File
@@ -25,14 +26,6 @@ __all__ = ["content_of", "open_for", "show"]
 _STATE = "columns"
 _NONE: tuple[()] = ()  # as in a `Mapping`: there is no such column
 _BESIDE = {"model": "Model", "weight": "Weight", "id": "Row id", "cluster": "Cluster (rows of one subject)", "time": "Time"}
-_SCALES = {
-    "fraction": "Fractions, 0 to 1",
-    "percent": "Percent, 0 to 100",
-    "logit": "Logits (log-odds)",
-    "log-prob": "Logarithms of probabilities",
-    "unnormalised": "Positive scores, divided by their sum",
-}
-_SEVERAL = {"models": "One model each", "classes": "One class each", "labels": "Yes/no problems of their own"}
 # What was said about a role says nothing any more once the role has another column.
 _FOLLOW = {
     "label": ("positive", "classes", "drop_label", "outcome", "correct"),
@@ -113,7 +106,7 @@ def show(files: Sequence[File], uploads: Sequence[Any]) -> None:
         draft.tried, draft.version = {}, file.version
     data = content_of(file, uploads)
     if data is not None:
-        _dialog(file, data)
+        _dialog(file, data, files, uploads)
 
 
 def _closed() -> None:
@@ -125,7 +118,7 @@ def _closed() -> None:
 
 
 @st.dialog("Columns", width="large", on_dismiss=_closed)
-def _dialog(file: File, data: Content) -> None:
+def _dialog(file: File, data: Content, files: Sequence[File], uploads: Sequence[Any]) -> None:
     draft: Draft = st.session_state[_STATE]
     with guarded("This dialog"):
         trial = _tried(draft, file, data)
@@ -143,7 +136,7 @@ def _dialog(file: File, data: Content) -> None:
                 _roles(draft, trial)
         with outcome:
             _outcome(file, draft, trial)
-            _buttons(file, draft, trial)
+            _buttons(file, draft, trial, _same_columns(file, trial.layout.columns, files, uploads))
 
 
 def _note_questions(draft: Draft, trial: Trial) -> None:
@@ -167,7 +160,7 @@ def _ask(q: Question, draft: Draft) -> None:
     """A question: the likeliest answer comes first, and none is chosen beforehand."""
     key, given = f"question {q.id}", draft.said.get(q.id)
     if q.id in _TYPED and given is not None:
-        given = next((o for o in q.options if _typed(q.id, o) == given), ",".join(given))
+        given = next((o for o in q.options if typed(q.id, o) == given), ",".join(given))
     widgets.text(q.text)
     label = spoken(q.text)
     about: dict[str, Any] = {"index": None, "key": key, "on_change": _answered, "args": (q.id,), "label_visibility": "collapsed"}
@@ -176,43 +169,19 @@ def _ask(q: Question, draft: Draft) -> None:
         offer = f"Choose (most likely: {q.options[0]}), or type with commas"
         st.selectbox(label, q.options, placeholder=offer, accept_new_options=True, **about)
         return
-    st.session_state[key] = next((o for o in q.options if _meaning(q, o) == given), None) if given is not None else None
+    st.session_state[key] = next((o for o in q.options if meaning(q, o) == given), None) if given is not None else None
     if len(q.options) <= _OPTIONS:
-        st.radio(label, q.options, format_func=lambda o: markdown_free(_option_text(q, o)), **about)
+        st.radio(label, q.options, format_func=lambda o: markdown_free(option_text(q, o)), **about)
         if len(q.options) > 1 and given is None:
             st.caption("The likeliest answer comes first; nothing is chosen for you.")
     else:
         st.selectbox(label, q.options, placeholder=f"Choose (most likely: {q.options[0]})", **about)
 
 
-def _typed(role: str, text: str) -> Any:
-    """A list of names as written in the shell, read as the shell reads it."""
-    return getattr(mapping_of({role: text}), role)
-
-
-def _meaning(q: Question, option: str) -> Any:
-    """The answer as a `Mapping` holds it: several of the columns offered, named together, are one model each."""
-    several = _typed(q.id, option) if q.id == "probabilities" else option
-    return several if isinstance(several, tuple) and set(several) <= set(q.options) else option
-
-
-def _option_text(q: Question, option: str) -> str:
-    meaning = _meaning(q, option)
-    return f"{' and '.join(meaning)}: one model each" if isinstance(meaning, tuple) else _answer_text(q.id, option)
-
-
-def _answer_text(role: str, option: str) -> str:
-    words = {"scale": _SCALES, "columns_are": _SEVERAL, "missing": {"drop": "Leave such rows out"}, "label": {"none": "No"}}.get(role, {})
-    if role == "rows":
-        column, sign, value = option.partition("!=") if "!=" in option else option.partition("=")
-        return f"Rows where {column} is {'not ' if sign == '!=' else ''}{value}" if sign else "All rows"
-    return words.get(option, option)
-
-
 def _answered(role: str) -> None:
     draft: Draft = st.session_state[_STATE]
     chosen = st.session_state[f"question {role}"]
-    _say(role, chosen if chosen is None or role in _TYPED else _meaning(draft.asked[role], chosen))
+    _say(role, chosen if chosen is None or role in _TYPED else meaning(draft.asked[role], chosen))
 
 
 def _say(role: str, value: Any) -> None:
@@ -223,7 +192,7 @@ def _say(role: str, value: Any) -> None:
         return
     if value != _NONE:
         draft.said = {k: v for k, v in draft.said.items() if k not in _FOLLOW.get(role, ())}
-    draft.said[role] = _typed(role, value) if role in _TYPED else value
+    draft.said[role] = typed(role, value) if role in _TYPED else value
 
 
 def _roles(draft: Draft, trial: Trial) -> None:
@@ -242,7 +211,7 @@ def _roles(draft: Draft, trial: Trial) -> None:
         _one("correct", "Right or wrong", draft, trial)
         if "scale" not in draft.asked:
             _scale(draft, trial)
-    with st.expander("Model, weight, id, groups, cluster, time, classes, rows", key="beside"):
+    with st.expander(MORE_COLUMNS, key="beside"):
         left, right = st.columns(2)
         for i, (role, label) in enumerate(_BESIDE.items()):
             with (left, right)[i % 2]:
@@ -256,7 +225,7 @@ def _roles(draft: Draft, trial: Trial) -> None:
     if "missing" not in draft.asked:
         _missing(draft)
     also = [f"{role} = {', '.join(draft.said[role])}" for role in _TYPED if draft.said.get(role)]
-    also += [_answer_text("rows", draft.said["rows"])] if draft.said.get("rows") and "rows" not in draft.asked else []
+    also += [answer_text("rows", draft.said["rows"])] if draft.said.get("rows") and "rows" not in draft.asked else []
     widgets.text(*(f"Also answered: {text}." for text in also), small=True)
 
 
@@ -326,11 +295,11 @@ def _columns_are(draft: Draft, trial: Trial) -> None:
     """What several probability columns stand for; asked for only where there are several."""
     value = _value("probabilities", draft, trial)
     if len(columns_in(value)) > 1 and not (isinstance(value, dict) and "columns_are" not in draft.said):
-        _choice("columns_are", "Several columns are", _SEVERAL, draft.said.get("columns_are"))
+        _choice("columns_are", "Several columns are", SEVERAL, draft.said.get("columns_are"))
 
 
 def _scale(draft: Draft, trial: Trial) -> None:
-    _choice("scale", "They are written as", _SCALES, draft.said.get("scale") or (trial.layout.scale if trial.readable else None))
+    _choice("scale", "They are written as", SCALES, draft.said.get("scale") or (trial.layout.scale if trial.readable else None))
 
 
 def _choice(role: str, label: str, words: dict[str, str], value: Any) -> None:
@@ -379,15 +348,28 @@ def _outcome(file: File, draft: Draft, trial: Trial) -> None:
         figures(effects_of(file.predictions) if changed else (), trial.effects)
 
 
-def _buttons(file: File, draft: Draft, trial: Trial) -> None:
+def _buttons(file: File, draft: Draft, trial: Trial, alike: Sequence[File]) -> None:
+    same = bool(alike) and st.checkbox(same_label(alike), key="same answers")
     with st.container(horizontal=True):
-        read = st.button("Read the file", key="read the file", disabled=bool(trial.problem))
-        st.button("Start over", key="start over", disabled=not draft.said, on_click=draft.said.clear)
+        read = st.button("Read the file", key="read the file", icon=":material/check:", disabled=bool(trial.problem))
+        st.button("Start over", key="start over", type="tertiary", disabled=not draft.said, on_click=draft.said.clear)
     if read and trial.questions:
         st.error("Choose an answer first.")
     elif read:
-        _apply(file.key, draft, trial.layout.columns)
+        for key in (file.key, *(f.key for f in alike if same)):
+            _apply(key, draft, trial.layout.columns)
+        st.session_state[_STATE] = None
         st.rerun()
+
+
+def _same_columns(file: File, columns: Sequence[str], files: Sequence[File], uploads: Sequence[Any]) -> list[File]:
+    """The other files that leave something open and have the same columns, which the same answers may settle."""
+    found = []
+    for other in files:
+        data = content_of(other, uploads) if other.questions and other.key != file.key else None
+        if data is not None and session.columns_of(other, data) == tuple(columns):
+            found.append(other)
+    return found
 
 
 def _apply(key: str, draft: Draft, of: Sequence[str]) -> None:
@@ -396,4 +378,3 @@ def _apply(key: str, draft: Draft, of: Sequence[str]) -> None:
     here.answers.pop(key, None)
     if draft.said:
         here.answers[key], here.answered[key] = dict(draft.said), tuple(of)
-    st.session_state[_STATE] = None

@@ -39,9 +39,10 @@ def spoken(text: str) -> str:
 
 
 def first_rows(trial: Trial) -> None:
-    """The first rows; columns with a role come first, so that they are in view."""
+    """The first rows, in the order of the file; of more columns than are shown those with a role come first."""
     layout, roles = trial.layout, _role_of(trial)
-    columns = sorted(layout.columns, key=lambda c: c not in roles)
+    many = len(layout.columns) > _COLUMNS
+    columns = sorted(layout.columns, key=lambda c: many and c not in roles)
     shown = columns[:_COLUMNS]
     header = tuple(f"{named(c)} ({roles[c]})" if c in roles else named(c) for c in shown)
     table = Table(header, tuple(tuple(row[c] for c in shown) for row in layout.preview))

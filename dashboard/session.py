@@ -34,8 +34,9 @@ __all__ = [
     "State",
     "analyse",
     "bin_rows",
+    "columns_of",
     "compare",
-    "is_of_a_file",
+    "is_analysis_of",
     "load",
     "megabytes",
     "model_named",
@@ -184,10 +185,9 @@ def analyse(model: Model, settings: cc.Settings) -> cc.Analysis:
     return state().remember(("analysis", model.key, model.name, settings), lambda: cc.analyze(model.predictions, settings))
 
 
-def is_of_a_file(analysis: cc.Analysis) -> bool:
-    """Whether an analysis is of a model as it was read, and not of what was made of it on a page, which may have its name."""
-    found = state().results
-    return any(found.get(("analysis", m.key, m.name, analysis.settings)) is analysis for m in models() if m.name == analysis.name)
+def is_analysis_of(model: Model, analysis: cc.Analysis) -> bool:
+    """Whether an analysis is of this model, and not of what was made of it on a page, which may have its name."""
+    return state().results.get(("analysis", model.key, model.name, analysis.settings)) is analysis
 
 
 def compare(chosen: Sequence[Model], settings: cc.Settings, baseline: str) -> cc.Comparison:
@@ -206,6 +206,11 @@ def stamp_of(path: Path) -> Hashable:
     """What differs after a file was written, replaced or copied over, also where its time was set back."""
     about = path.stat()
     return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+def columns_of(file: File, data: Content) -> tuple[str, ...]:
+    """Names of the columns of a file that has open questions, looked up once."""
+    return state().remember(("columns", file.version), lambda: tuple(inspect_bytes(data(), file.name).columns))
 
 
 def _uploaded(here: State, upload: Any) -> File:

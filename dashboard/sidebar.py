@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from calibcore.report.sizes import large_sentence, limits_line, many_models_sentence
+from calibcore.report.sizes import FORMATS, large_sentence, limits_line, many_models_sentence
 from calibcore.report.training import ANSWERS, QUESTION
 from calibcore.report.words import markdown_free
-from dashboard import address, columns, folder, session, settings
+from dashboard import address, columns, folder, session, settings, widgets
 from dashboard.session import File
 
 __all__ = ["sidebar"]
@@ -24,6 +24,7 @@ _EXPIRED = {
     "uploads": "The uploaded files are not here: they end with their session. Add them again; the settings are in the address.",
     "picks": "Some files of this address are not known any more: the session ended. Pick them again; the settings are in the address.",
 }
+_SAMPLES = "Sample data: made-up models, 4,000 rows each. Upload your own in the sidebar."
 _OUTDATED = "The file has other columns than the one that was answered for, so those answers were dropped."
 
 
@@ -31,7 +32,9 @@ def sidebar() -> None:
     """Draw the sidebar and load what it names."""
     with st.sidebar:
         picked = folder.choose()
-        uploads = st.file_uploader("Add files", accept_multiple_files=True, key="uploads", max_upload_size=session.megabytes())
+        uploads = st.file_uploader(
+            "Add files", accept_multiple_files=True, key="uploads", max_upload_size=session.megabytes(), help=FORMATS
+        )
         for what in sorted(address.keep(uploads=bool(uploads))):
             st.warning(_EXPIRED[what])
         st.caption(limits_line(session.megabytes()))
@@ -41,6 +44,8 @@ def sidebar() -> None:
         _loaded(files, uploads)
         if session.models():
             settings.choose(session.models())
+    if session.state().samples:
+        widgets.text(_SAMPLES, small=True)  # above every page
     columns.show(files, uploads)
 
 
@@ -79,7 +84,7 @@ def _how_read(file: File) -> str:
         return "Answer"
     st.markdown(f"**{markdown_free(file.name)}**")
     st.caption(markdown_free(file.read_as))
-    return "Change the answers" if file.key in session.state().answers else "Change"
+    return "Change"
 
 
 def _training(file: File, time: int) -> None:

@@ -63,6 +63,24 @@ def test_takes_the_options_of_measure(report, tmp_path):
     assert "10 equal-mass bins (a, b], ties kept together; positive view; 90% intervals; seed 0." in words(target)
 
 
+def test_costs_of_errors_and_reviews(report, tmp_path):
+    target = tmp_path / "page.html"
+    given = ["--threshold", "0.9", "--cost-error", "40", "--cost-review", "3"]
+    assert report(SWIFT, "-o", target, *given)[0] == 0
+    assert re.search(r"At 40 (an error|a wrong prediction) and 3 a review", words(target))
+    assert report(SWIFT, "-o", target, "--threshold", "0.9", "--cost-error", "40")[0] == 2
+
+
+def test_a_column_that_could_be_the_time(report, tmp_path):
+    path, target = tmp_path / "timed.csv", tmp_path / "timed.html"
+    rows = "".join(f"{i % 2},{0.2 + 0.6 * (i % 2)},2024-{1 + i // 100:02d}\n" for i in range(400))
+    path.write_text("y_true,y_prob,my month\n" + rows)
+    code, _, err = report(path, "-o", target, "--group", "my month")
+    assert code == 0
+    assert err.endswith("Column my month could be the time: with --time 'my month' the report says which period it covers.\n")
+    assert "no column was named as the time; my month could be it" in words(target)
+
+
 def test_period_of_a_time_column(report, tmp_path):
     path, target = tmp_path / "timed.csv", tmp_path / "timed.html"
     rows = "".join(f"{i % 2},{0.2 + 0.6 * (i % 2)},2024-{1 + i // 100:02d}-03\n" for i in range(400))

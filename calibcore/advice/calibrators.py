@@ -384,7 +384,7 @@ def fit_notes(name: str, parameters: Parameters, sample: Sample) -> tuple[str, .
     notes = []
     raised = int(np.count_nonzero((sample.matrix < CLIP).any(axis=1)))
     if raised and name in ("temperature", "intercept", "vector", "platt", "beta"):
-        notes.append(f"{rows_text(raised)} hold a probability below 2⁻⁵²; the map reads it as 2⁻⁵².")
+        notes.append(f"{rows_text(raised)} {'holds' if raised == 1 else 'hold'} a probability below 2⁻⁵²; the map reads it as 2⁻⁵².")
     if name == "temperature" and parameters["temperature"][0] > HOTTEST * (1 - 1e-9):
         notes.append(f"The temperature is at the end of its range, {HOTTEST:g}: the probabilities say next to nothing about the outcomes.")
     if name == "platt" and parameters["slope"][0] <= 0:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibcore.advice.patterns import MIN_ROWS, POWER_Z, Pattern, Run, over_run, runs, under_run, worst_run
+from calibcore.advice.patterns import MIN_ROWS, POWER_Z, Pattern, Run, over_run, runs, under_run
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate, mean_gap
 from calibcore.inference.significance import Detection, DiagnosticBins
@@ -97,9 +97,8 @@ def _differs(top: Profile, detection: Detection, pattern: Pattern, gap: Estimate
 
 def _other_view(profile: Profile, detection: Detection, gap: Estimate, level: float) -> Verdict:
     """On a profile of the positive or a class view alone, where no pattern is judged."""
-    expected, events = profile.mean_confidence * profile.n, profile.accuracy * profile.n
     average = f"average gap {points(gap.value, signed=True)} points ({_interval(gap, level)})"
-    counts = f"{expected:,.0f} events expected, {events:,.0f} happened; {average}."
+    counts = f"{_counted(profile.mean_confidence, profile)} events expected, {_counted(profile.accuracy, profile)} happened; {average}."
     if detection.detected:
         return Verdict("V4", f"The claims and the outcomes differ (p = {detection.p_value:.2g}): {counts}")
     return Verdict("V1", f"These {profile.n:,} predictions fit what the model claims: {counts}")
@@ -132,12 +131,17 @@ def confidence_range(low: float, high: float) -> str:
 
 
 def _fits(top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
-    expected, right = top.mean_confidence * top.n, top.accuracy * top.n
+    expected, right = _counted(top.mean_confidence, top), _counted(top.accuracy, top)
     return (
-        f"These {top.n:,} predictions fit what the model claims: it expected {expected:,.0f} to be right, {right:,.0f} were. "
+        f"These {top.n:,} predictions fit what the model claims: it expected {expected} to be right, {right} were. "
         f"Average gap {points(gap.value, signed=True)} points ({_interval(gap, level)}). This does not show that each range is right: "
         f"an error of up to {points(unseen_gap(bins))} points in a tenth of the rows could go unseen."
     )
+
+
+def _counted(share: float, profile: Profile, rows: int | None = None) -> str:
+    """A share of the rows as their number; as a share of the weight where rows carry weights, since no rows can be counted then."""
+    return f"{percent(share)} by weight" if profile.weighted else f"{share * (profile.n if rows is None else rows):,.0f}"
 
 
 def _is_small(bins: DiagnosticBins, gaps: list[float]) -> bool:
@@ -155,12 +159,11 @@ def _small(gaps: list[float]) -> str:
     return f"A difference is measurable but small: {where}about {abs(100 * gap):.1f} {word} {what} per 100 predictions than claimed."
 
 
-def _sure(run: Run | None, bins: DiagnosticBins) -> str:
-    """The worst range in frequencies."""
-    run = run or worst_run(bins)
+def _sure(run: Run, top: Profile) -> str:
+    """A range in frequencies."""
     where = f"{confidence_range(run.low, run.high)} confidence"
-    right, expected = run.accuracy * run.count, run.confidence * run.count
-    return f"Of {run.count:,} predictions made at {where}, {right:,.0f} were right; about {expected:,.0f} would be expected."
+    right, expected = _counted(run.accuracy, top, run.count), _counted(run.confidence, top, run.count)
+    return f"Of {run.count:,} predictions made at {where}, {right} were right; about {expected} would be expected."
 
 
 def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
@@ -176,29 +179,30 @@ def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate
 
 
 def _local(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
-    del top, gap, level, bins
+    del gap, level, bins
     over = pattern.name == "local_overconfidence"
     run: dict[str, Any] = pattern.evidence["over" if over else "under"]
     n = run["count"]
-    expected, found = (1 - run["confidence"]) * n, (1 - run["accuracy"]) * n
+    expected, found = _counted(1 - run["confidence"], top, n), _counted(1 - run["accuracy"], top, n)
     return (
         f"{'Too sure' if over else 'Not sure enough'} at {confidence_range(run['low'], run['high'])} confidence: "
-        f"{expected:,.0f} errors expected, {found:,.0f} found among {n:,} predictions. No sign of it elsewhere."
+        f"{expected} errors expected, {found} found among {n:,} predictions. No sign of it elsewhere."
     )
 
 
 def _crossing(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
-    del top, gap, level
+    del gap, level
     near = f"{100 * pattern.evidence['crosses_near']:.0f}%"
     worst = min((r for r in runs(bins)), key=lambda r: r.z)
-    return f"Too sure in some ranges, not sure enough in others: the curve crosses the diagonal near {near}. {_sure(worst, bins)}"
+    return f"Too sure in some ranges, not sure enough in others: the curve crosses the diagonal near {near}. {_sure(worst, top)}"
 
 
 def _shift(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
-    del top, bins, gap, level
+    del bins, gap, level
     expected, events = pattern.evidence["expected_events"], pattern.evidence["events"]
     word = "overstated" if expected > events else "understated"
-    return f"In the positive view, risks are {word} throughout: {expected:,.0f} events predicted, {events:,.0f} happened."
+    predicted, happened = (_counted(x / top.n, top) for x in (expected, events))
+    return f"In the positive view, risks are {word} throughout: {predicted} events predicted, {happened} happened."
 
 
 def _extreme(pattern: Pattern) -> str:

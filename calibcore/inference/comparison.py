@@ -18,6 +18,7 @@ from calibcore.summation import total
 
 __all__ = ["Differences", "Pairing", "differences", "mean_and_error", "pair", "t_estimate"]
 
+_MANY_CLASSES = 10  # above which a random order of few rows may have no more than twice as many runs
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
@@ -70,7 +71,21 @@ class Differences:
 
 
 def pair(first: Predictions, second: Predictions) -> Pairing:
-    """Match the rows of two models: by id, else by row order where the label sequences are identical.
+    """Match the rows of two models: by id, else by row order where the same labels stand in an order that tells rows apart.
+
+    Notes
+    -----
+    Identical sequences of labels are evidence of the same rows only where they are not sorted: two files sorted by label, or
+    by a group and then the label, agree whatever their rows are.  What tells is the number R of runs (stretches of one
+    label).  In a random order of n rows, n_k of class k, a row differs from the one before with probability
+    1 − Σ n_k(n_k − 1)/(n(n − 1)), so that E[R] = 1 + (n² − Σ n_k²)/n.  Sorted by the label R is K, the number of classes,
+    and at most K times the number of groups where groups come first.  An order counts if R ≥ E[R]/2 and R > 2K; with
+    more than ten classes, of which few rows may not reach 2K runs, R ≥ 0.9·E[R] does as well.  Sorted groups of a few rows
+    each pass this test: their rows can then be exchanged within a group and a label.  Where both models have the same clusters in
+    the same order, any order counts: only the sums of clusters enter a difference.
+
+    Ids that were found by their content alone (no name says that they are ids) pair rows only where at least half of the smaller
+    model has a partner and no label differs.
 
     Raises
     ------
@@ -83,12 +98,51 @@ def pair(first: Predictions, second: Predictions) -> Pairing:
 
 def _pair(first: Predictions, second: Predictions) -> Pairing:
     if first.ids is not None and second.ids is not None:
-        return _by_id(first, second)
-    if first.label is None or second.label is None or first.n != second.n or first.label.min() == first.label.max():
+        found = _by_id(first, second) if not _found_ids(first, second) else _by_found_id(first, second)
+        if found is not None:
+            return found
+    if not _same_labels(first, second) or not (_tells(first) or _same_clusters(first, second)):
         return _not_paired(first, second)
     every = np.arange(first.n)
-    same = not len(_conflicts(first, second, every, every))
-    return Pairing(True, "row order", every, every) if same else _not_paired(first, second)
+    return Pairing(True, "row order", every, every)
+
+
+def _same_labels(first: Predictions, second: Predictions) -> bool:
+    """Whether both have the same labels in the same order."""
+    every = np.arange(first.n)
+    return first.label is not None and second.label is not None and first.n == second.n and not len(_conflicts(first, second, every, every))
+
+
+def _same_clusters(first: Predictions, second: Predictions) -> bool:
+    """Whether both put the same rows into the same clusters, of which only the sums count."""
+    return first.cluster is not None and second.cluster is not None and bool(np.array_equal(first.cluster, second.cluster))
+
+
+def _tells(model: Predictions) -> bool:
+    """Whether the order of the labels tells rows apart, see `pair`."""
+    return model.remember("order of labels", lambda: _many_runs(np.asarray(model.label)))
+
+
+def _many_runs(label: IndexArray) -> bool:
+    count = np.bincount(label).astype(np.float64)
+    n, k = len(label), int(np.count_nonzero(count))
+    runs = 1 + int(np.count_nonzero(label[1:] != label[:-1]))
+    expected = 1 + (n * n - float(count @ count)) / n
+    return runs >= expected / 2 and (runs > 2 * k or (k > _MANY_CLASSES and runs >= 0.9 * expected))
+
+
+def _found_ids(first: Predictions, second: Predictions) -> bool:
+    """Whether ids of either are ids by their content alone."""
+    return any(m.source.get("id_by") for m in (first, second))
+
+
+def _by_found_id(first: Predictions, second: Predictions) -> Pairing | None:
+    """Rows paired by ids that may be none: None where they repeat, hardly meet, or have different labels."""
+    try:
+        found = _by_id(first, second)
+    except InputError:
+        return None
+    return found if 2 * found.n_common >= min(first.n, second.n) else None
 
 
 def _conflicts(first: Predictions, second: Predictions, i: IndexArray, j: IndexArray) -> IndexArray:
@@ -201,7 +255,8 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     Diebold & Mariano (1995), doi:10.1080/07350015.1995.10524599.
     """
     pairing = pair(baseline, model)
-    notes = [*_overlap_note(pairing, baseline, model), *_weight_note(pairing, baseline, model), *_cluster_note(pairing, baseline, model)]
+    about = (_blocks_note, _overlap_note, _weight_note, _cluster_note)
+    notes = [note for make in about for note in make(pairing, baseline, model)]
     a, b = _row_values(baseline, view), _row_values(model, view)
     brier = log_loss = None
     if _same_scale(baseline, model):
@@ -218,6 +273,17 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
             f"{model.name} and {baseline.name} have different kinds of scores (one class, two or more), so only the gap is compared."
         )
     return Differences(model.name, pairing, log_loss, brier, _difference(pairing, baseline, model, (a[2], b[2]), level), tuple(notes))
+
+
+def _blocks_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:
+    """Why rows with the same labels in the same order are not paired, and what to do."""
+    if pairing.paired or (baseline.ids is not None and model.ids is not None and not _found_ids(baseline, model)):
+        return []
+    if not _same_labels(baseline, model):
+        return []
+    few = "in few blocks, as in sorted files: that does not tell which rows are the same, so they are not paired"
+    ids = "Name the column that identifies the rows in both files (--id in the shell, Columns on the page)"
+    return [f"{model.name} and {baseline.name} have the same labels in the same order, but {few}. {ids}."]
 
 
 def _overlap_note(pairing: Pairing, baseline: Predictions, model: Predictions) -> list[str]:

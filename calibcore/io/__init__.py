@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,7 +61,7 @@ def read(
     AmbiguousLayout
         If the file leaves something open that must not be guessed; its questions name the `Mapping` fields.
     InputError
-        If the file cannot be read: one or two sentences with file, column and row.
+        If the file cannot be read: one or two sentences with file, column and row; without pyarrow, what to install.
 
     Examples
     --------
@@ -68,6 +69,7 @@ def read(
     >>> [p.task for p in read(data)]
     ['binary']
     """
+    _need_arrow()
     sources = _sources(source, name, heard=progress)
     return _renamed(_read_all(sources, mapping or Mapping(), _labels_table(labels)), name)
 
@@ -76,6 +78,7 @@ def read_bytes(
     data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None, progress: Heard | None = None
 ) -> list[Predictions]:
     """Predictions in a file's bytes, as an upload brings them, or in files given by name and bytes; ``name`` is the file's name."""
+    _need_arrow()
     return _renamed(_read_all(_open(data, name, heard=progress), mapping or Mapping()), None)
 
 
@@ -105,6 +108,7 @@ def inspect(source: Any, *, labels: Any = None, mapping: Mapping | None = None) 
     >>> layout.roles["label"], layout.questions
     ('label', ())
     """
+    _need_arrow()
     answers = _labels_table(labels)
     tables = [t for one in _sources(source, None, first_rows=answers is None) for t in one]
     if len(tables) > 1 and not all(t.complete for t in tables):  # rows are joined whole
@@ -114,6 +118,7 @@ def inspect(source: Any, *, labels: Any = None, mapping: Mapping | None = None) 
 
 def inspect_bytes(data: bytes | Sequence[tuple[str, bytes]], name: str, mapping: Mapping | None = None) -> Layout:
     """How a file's bytes, or files given by name and bytes, would be read; ``name`` is the file's name."""
+    _need_arrow()
     tables = [t for one in _open(data, name, first_rows=isinstance(data, bytes)) for t in one]
     if len(tables) > 1 and not all(t.complete for t in tables):  # rows are joined whole
         tables = [t for one in _open(data, name) for t in one]
@@ -144,6 +149,12 @@ def belonging(files: Sequence[tuple[str, bytes]], mapping: Mapping | None = None
         joined = {}
     alone = set(range(len(files))) - {other for others in joined.values() for other in others}
     return [(i, *joined.get(i, ())) for i in sorted(alone)]
+
+
+def _need_arrow() -> None:
+    """InputError where the package that holds a file's columns is not installed, as after a plain installation."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise InputError('Reading files needs pyarrow, which is not installed: python -m pip install "calibcore[dashboard]"')
 
 
 def _open(

@@ -214,7 +214,7 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
         "name": part.name,
         "row": None if used is None else (used + 1).astype(np.int64, copy=False),
         "n_excluded": left_out,
-        "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit)},
+        "source": {"file": table.name, "sha256": table.sha256, "layout": reading.layout, "roles": reading.roles(unit), **_id_by(reading)},
         "groups": {g: _texts(table, g, used).value() for g in reading.groups},
         "ids": None if reading.id is None else _texts(table, reading.id, used),
         "cluster": _texts(table, part.mapping.cluster, used).value() if part.mapping.cluster else None,
@@ -233,6 +233,11 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
     values = _taken(values, used)
     notes += tuple(worded(n, table) for n in _about_labels(rows, reading, values, used))
     return Predictions.from_matrix(_taken(rows.label, used), values, rows.classes, notes=notes, weight=weight, **beside)
+
+
+def _id_by(reading: Reading) -> dict[str, str]:
+    """That ids are ids by their content alone, which a comparison must know."""
+    return {} if reading.id_by is None else {"id_by": reading.id_by}
 
 
 def _taken(values: NDArray[Any], used: Used) -> NDArray[Any]:

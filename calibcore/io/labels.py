@@ -20,6 +20,7 @@ __all__ = [
     "find_label",
     "found_by_elimination",
     "is_believable",
+    "is_feature",
     "label_question",
     "label_without_column",
     "named_labels",
@@ -38,6 +39,11 @@ _EVENT = re.compile(
 _AMOUNTS = frozenset(
     re.findall(r"\w+", "rain rainfall precip precipitation snow snowfall mm amount amounts loss losses wind gust sales demand")
 )
+
+
+def is_feature(name: str) -> bool:
+    """Whether a name is that of a numbered feature: x1, feature_12."""
+    return _FEATURE.fullmatch(plain(name)) is not None
 
 
 def named_labels(evidence: Evidence) -> list[str]:
@@ -153,7 +159,7 @@ def is_believable(evidence: Evidence, label: str, used: Sequence[str], *, by_nam
     few = evidence.table.n_rows < FEW
     if evidence.mapping.label or (few and by_name):
         return True
-    if any(evidence.same(label, p) for p in evidence.predictions) or (not by_name and _FEATURE.fullmatch(plain(label))):
+    if any(evidence.same(label, p) for p in evidence.predictions) or (not by_name and is_feature(label)):
         return False
     if by_name or _named_after(evidence, label, used) or any(_goes_with(evidence, label, p) for p in evidence.predictions):
         return True
@@ -209,7 +215,7 @@ def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]
     text = (
         f"Which column holds the true outcome? It could be {listing(shown, 4)}."
         if len(best) > 1
-        else f"Does column {shown[0]} hold the true outcome? If not (none), the labels are in another file."
+        else f"Does column {shown[0]} hold the true outcome? If not (none), they are in another file."
     )
     return AmbiguousLayout([question("label", text, best if len(best) > 1 else [*best, "none"])])
 

@@ -15,6 +15,7 @@ from calibcore.io.confidences import confidence_reading
 from calibcore.io.correctness import flag_differs
 from calibcore.io.evidence import MAX_CLASSES, Evidence, question
 from calibcore.io.forecasts import detections, several_forecasters
+from calibcore.io.found_ids import found_id
 from calibcore.io.judged_rows import with_chosen_rows
 from calibcore.io.labels import find_label, found_by_elimination, named_labels
 from calibcore.io.language_models import choice_log_likelihoods, named_statistics
@@ -209,7 +210,16 @@ def _finished(e: Evidence, reading: Reading) -> Reading:
         ignored=e.index,
         offered_weight=None if told_weight is not None else weight,
     )
-    return with_chosen_rows(e, whole)
+    whole = with_chosen_rows(e, whole)
+    return whole if whole.id or told_id is not None else _with_found_id(e, whole)
+
+
+def _with_found_id(e: Evidence, reading: Reading) -> Reading:
+    """With the column that identifies rows, where its content alone says so and nothing else uses it."""
+    vectors = {e.column(c).of for c in reading.used if c in e.table.columns or c in e.table.derived}
+    rows = {reading.rows.column} if reading.rows else set()
+    found = found_id(e, reading.used | vectors | rows | {reading.offered_weight, *e.index, *e.predictions, *e.mapping.columns()})
+    return reading if found is None else replace(reading, id=found[0], id_by=found[1])
 
 
 def _groups(e: Evidence, used: set[str | None]) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Form", "Reading", "RowChoice", "Unit"]
+__all__ = ["Form", "IdBy", "Reading", "RowChoice", "Unit"]
 
 Form = Literal["classes", "positive", "confidence"]
+IdBy = Literal["content", "first rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Reading:
         How the probabilities are written.
     predicted, correct, model, weight, id, cluster, time : str or None
         Columns.
+    id_by : {"content", "first rows"} or None
+        Where no name and no user says that ``id`` identifies the rows: it differs in every row, or in the first of many.
     groups : tuple of str
     outcome : tuple or None
         (left column, sign, right column or number) where the label is a comparison.
@@ -81,6 +84,7 @@ class Reading:
     model: str | None = None
     weight: str | None = None
     id: str | None = None
+    id_by: IdBy | None = None
     cluster: str | None = None
     time: str | None = None
     groups: tuple[str, ...] = ()
@@ -131,6 +135,8 @@ class Reading:
             parts.append(("rows", str(self.rows)))
         if self.scale != "fraction":
             parts.append(("scale", self.scale))
+        if self.id_by:
+            parts.append(("id", f"{self.id} (different in {'every row' if self.id_by == 'content' else 'the first rows'})"))
         return "Read as: " + ", ".join(f"{k} = {v}" for k, v in parts if v) + "."
 
     def _what(self) -> str:

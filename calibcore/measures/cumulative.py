@@ -13,6 +13,7 @@ from scipy import special
 from calibcore.errors import InputError
 from calibcore.measures.arrays import view_profile
 from calibcore.profile import Profile
+from calibcore.proportions import checked_level
 from calibcore.redraw import group_starts, redraw_groups
 from calibcore.summation import total
 
@@ -29,6 +30,7 @@ _FEW = 1024  # cells up to which every one is redrawn by itself
 _STEP = 0.001
 _NOTHING = 1e-12  # of the sum of weights: rounding, not a difference
 _TINY = 0.05  # below, both probabilities are 1 in double precision
+_FAR = 10.0  # where Brownian motion on [0, 1] hardly ever comes: once in 10²²
 _SWITCH = 1.3  # below: series in exp(−1/x²), above: series in normal tails
 
 
@@ -119,6 +121,17 @@ class CumulativeDifferences:
         keep = _thinned(steps, share, points)
         score = self.profile.value[np.maximum(keep - 1, 0)].astype(np.float64)
         return CumulativeCurve(share[keep], score, steps[keep])
+
+    def chance_limit(self, level: float = 0.95) -> float | None:
+        """How far from 0 the whole curve of a calibrated model stays with probability ``level``: q·sigma, P(max|B| ≤ q) = level.
+
+        For independent rows.  The probability is larger where ties make few steps.  None where rows go together in clusters, or
+        where sigma is 0.
+        """
+        beyond = 1 - checked_level(level)
+        if self.profile.clusters is not None or self.sigma == 0:
+            return None
+        return self.sigma * _supremum_isf(beyond)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -253,6 +266,15 @@ def supremum_sf(x: float) -> float:
     if x >= _SWITCH:
         return float(4 * np.sum(signs * special.ndtr(-odd * x)))
     return 1 - float(4 / np.pi * np.sum(signs / odd * np.exp(-((odd * np.pi / x) ** 2) / 8)))
+
+
+def _supremum_isf(p: float) -> float:
+    """The x that max|B| exceeds with probability ``p``, by bisection."""
+    low, high = 0.0, _FAR
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if supremum_sf(middle) > p else (low, middle)
+    return high
 
 
 def range_sf(x: float) -> float:

@@ -67,8 +67,9 @@ def _alt(analysis: Analysis, found: ClasswiseError | None, worst: list[str]) -> 
     if found is None:
         return f"Classes of {analysis.name}: the file has no probabilities of single classes."
     beyond = [c for c in worst if found.per_class[c] > analysis.floors[c]]
-    most = f"; most beyond it: {listed(worst[:3], 3)}" if beyond else ""
-    return f"Classwise ECE of {analysis.name}: {len(beyond)} of {len(worst)} classes lie above the mean that chance alone gives{most}."
+    most = f"; most beyond it: {listed(beyond[:3], 3)}" if beyond else ""
+    lie = f"{len(beyond)} of {len(worst)} classes {'lies' if len(beyond) == 1 else 'lie'}"
+    return f"Classwise ECE of {analysis.name}: {lie} above the mean that chance alone gives{most}."
 
 
 def _caption(analysis: Analysis, found: ClasswiseError | None, drawn: list[str]) -> str:
@@ -79,7 +80,7 @@ def _caption(analysis: Analysis, found: ClasswiseError | None, drawn: list[str])
         parts.append(f"Drawn are the {len(drawn)} worst of {len(found.per_class):,} classes; the table has all.")
     top = analysis.views.get("top_label")
     beside = "" if top is None else f"Top-label ECE {top.ece:.4f}; "
-    mean = f"{'mean' if beside else 'Mean'} of the classwise ECEs {found.mean:.4f}, which falls as classes are added."
+    mean = f"{'mean' if beside else 'Mean'} of the classwise ECEs {found.mean:.4f}, which tends to fall as classes are added."
     return " ".join([*parts, f"{beside}{mean}"])
 
 

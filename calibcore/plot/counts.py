@@ -51,7 +51,7 @@ def counts(analysis: Analysis, *, scale: Counts = "share", selected: int | None 
     top = float(heights.max())
     axis = Axis(
         "Share of rows" if scale == "share" else "Rows",
-        0.5 if log else 0.0,
+        min(0.5, float(heights.min()) / 2) if log else 0.0,
         2 * top if log else 1.08 * top,
         "percent" if scale == "share" else "count",
         log,

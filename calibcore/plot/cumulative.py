@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calibcore.advice.verdict import percent, points
 from calibcore.analysis import Analysis
-from calibcore.measures.cumulative import CumulativeCurve, CumulativeDifferences, supremum_sf
+from calibcore.measures.cumulative import CumulativeCurve, CumulativeDifferences
 from calibcore.plot.frame import SIDE, words_of
 from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon, Rule, Table
 from calibcore.plot.palette import Role
@@ -35,7 +35,7 @@ def cumulative(analysis: Analysis, *, width: int = SIDE, height: int = 340) -> C
     """
     found: CumulativeDifferences = analysis.measures["cumulative"]
     curve = found.curve(_DRAWN)
-    limit = _chance(found, analysis.settings.level)
+    limit = found.chance_limit(analysis.settings.level)
     reach = _ROOM * max(found.mad, limit or 0.0, 1e-4)
     marks: list[Mark] = []
     if limit:
@@ -66,17 +66,6 @@ def cumulative(analysis: Analysis, *, width: int = SIDE, height: int = 340) -> C
         height,
         analysis.name,
     )
-
-
-def _chance(found: CumulativeDifferences, level: float) -> float | None:
-    """How far from 0 the whole curve of a calibrated model stays with the given probability; None where that is not known."""
-    if found.profile.clusters is not None or found.sigma == 0:
-        return None
-    low, high = 0.0, 10.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if supremum_sf(middle) > 1 - level else (low, middle)
-    return found.sigma * high
 
 
 def _run(analysis: Analysis, found: CumulativeDifferences, curve: CumulativeCurve, reach: float) -> list[Mark]:

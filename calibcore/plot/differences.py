@@ -10,7 +10,7 @@ from calibcore.inference.intervals import Estimate
 from calibcore.plot.forest import Row, Sheet, forest, nothing
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Chart, Table
-from calibcore.plot.wording import difference, interval_words, level_percent, listed, shortened
+from calibcore.plot.wording import difference, interval_words, level_percent, listed, pairing_text, shortened
 
 __all__ = ["INLINE", "SCORE_NAMES", "Score", "differences", "more_of", "score_of"]
 
@@ -73,15 +73,9 @@ def _row(d: Differences, e: Estimate | None, score: Score, comparison: Compariso
         d.model,
         f"{INLINE[score]} {difference(e.value, in_points=points)}{unit} against {comparison.baseline}",
         f"{level} interval {ends}{unit}" if ends else "no interval",
-        _rows_compared(d),
+        pairing_text(d.pairing),
     )
     return Row(d.model, e, lines, place, said="" if ends else "no interval")
-
-
-def _rows_compared(d: Differences) -> str:
-    if not d.pairing.paired:
-        return "different rows, not paired"
-    return f"{d.pairing.n_common:,} rows, paired by {d.pairing.how}"
 
 
 def _alt(found: _Found, score: Score, comparison: Comparison) -> str:
@@ -133,7 +127,7 @@ def _table(found: _Found, score: Score, comparison: Comparison) -> Table:
             d.model,
             "–" if e is None else difference(e.value, in_points=points),
             "–" if e is None else interval_words(e, in_points=points) or "–",
-            _rows_compared(d),
+            pairing_text(d.pairing),
         )
         for d, e in found
     )

@@ -21,12 +21,14 @@ __all__ = [
     "Direction",
     "bin_table",
     "centres",
+    "clustered",
     "diagonal_height",
     "directions",
     "filled",
     "highlight",
     "notable",
     "tooltips",
+    "weighted",
     "words_of",
     "x_axis",
     "x_start",
@@ -43,6 +45,16 @@ Direction = Literal["over", "under", "within", "empty"]
 def words_of(analysis: Analysis) -> ViewWords:
     """Words for the view of an analysis."""
     return view_words(analysis.view, positive=analysis.positive_class)
+
+
+def weighted(analysis: Analysis) -> bool:
+    """Whether rows carry weights, so that a share of them is no number of rows."""
+    return bool(analysis.measures["cumulative"].profile.weighted)
+
+
+def clustered(analysis: Analysis) -> bool:
+    """Whether rows go together in clusters, which intervals then take into account."""
+    return analysis.measures["cumulative"].profile.clusters is not None
 
 
 def filled(bins: BinnedStatistics) -> list[int]:
@@ -79,7 +91,7 @@ def x_start(analysis: Analysis) -> float:
     if analysis.view != "top_label" or len(analysis.classes) < 2:
         return 0.0
     start = 1 / len(analysis.classes)
-    lowest = float(np.nanmin(analysis.bins.confidence))
+    lowest = min(float(np.nanmin(analysis.bins.confidence)), analysis.accuracy)
     return start if lowest >= start - 1e-6 else max(0.0, math.floor(10 * lowest) / 10)
 
 

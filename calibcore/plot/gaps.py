@@ -122,6 +122,8 @@ def _whiskers(analysis: Analysis, which: list[int], reach: float) -> Whiskers:
 
 def _caption(analysis: Analysis) -> str:
     words = words_of(analysis)
+    if analysis.bins.shared:
+        return f"Gap = {words.observed} − {words.predicted}. Bins that share tied rows have no interval and no range by chance."
     level = level_percent(analysis.settings.level)
     return f"Gap = {words.observed} − {words.predicted}, with {level} Wilson intervals. Grey: within what chance allows."
 

@@ -79,12 +79,16 @@ def _end_labels(analyses: Sequence[Analysis], bottom: float) -> list[Label]:
     """Names to the right of the lines' ends, pushed apart where they would overlap."""
     apart = 0.05 * (1 - bottom)
     ends = sorted(((float(a.bins.accuracy[filled(a.bins)[-1]]), k) for k, a in enumerate(analyses)), reverse=True)
-    labels, last = [], 1.0 + apart
-    for y, k in ends:
+    places, last = [], 1.0 + apart
+    for y, _ in ends:
         last = min(y, last - apart)
+        places.append(last)
+    least = [bottom + apart * k for k in reversed(range(len(ends)))]
+    labels = []
+    for (y, k), place in zip(ends, map(max, places, least), strict=True):
         a = analyses[k]
         end = float(a.bins.confidence[filled(a.bins)[-1]])
-        labels.append(Label(1.02, last, a.name, MODEL_STYLES[k][0], "left middle", pointer=(end, y)))
+        labels.append(Label(1.02, place, a.name, MODEL_STYLES[k][0], "left middle", pointer=(end, y)))
     return labels
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from calibcore.analysis import Analysis
 from calibcore.measures.isotonic import Blocks
 from calibcore.plot.frame import (
+    MARGINS,
     SIDE,
+    SMALL,
     bin_table,
     diagonal_height,
     directions,
@@ -28,7 +30,9 @@ from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
 
 __all__ = ["Uncertainty", "reliability"]
 
+_SHARED = "Bins that share tied rows have no interval and no range by chance."
 Uncertainty = Literal["band", "bars", "both"]
+_LETTER = 7.5  # pixels of a letter of the words at a point, in the wider of both renderers' fonts
 _HATCH = {"over": "/", "under": "\\", "within": ""}
 
 
@@ -51,7 +55,8 @@ def reliability(
     selected : int, optional
         0-based bin that is shown as selected.
     side : int
-        Width in pixels; the height follows, so that the diagonal runs at 45 degrees.
+        Width in pixels; the height follows, so that the diagonal runs at 45 degrees.  Below 400 there is no room for the words
+        at the worst point, nor for a legend.
     curve : bool
         Whether the CORP curve is drawn too: the never-falling curve of outcome against confidence that fits best, without
         bins.  Of its corners at most two in each column of a pixel are kept; its ends are exact.
@@ -71,7 +76,7 @@ def reliability(
         marks.append(_whiskers(analysis, which))
     marks.append(_points(analysis, which, selected))
     marks.extend(_empty(analysis, start))
-    marks.extend(_labels(analysis, start, bottom) if side >= SIDE else [])
+    marks.extend(_labels(analysis, start, bottom, side) if side >= SMALL else [])
     words = words_of(analysis)
     return Chart(
         "reliability",
@@ -84,7 +89,7 @@ def reliability(
         side,
         diagonal_height(side, start, bottom),
         title=analysis.name,
-        legend=side >= SIDE,
+        legend=side >= SMALL,
     )
 
 
@@ -189,20 +194,20 @@ def _empty(analysis: Analysis, start: float) -> list[Mark]:
     return [Ticks(visible)] if visible else []
 
 
-def _labels(analysis: Analysis, start: float, bottom: float) -> list[Mark]:
+def _labels(analysis: Analysis, start: float, bottom: float, side: int) -> list[Mark]:
     bins = analysis.bins
     marks: list[Mark] = []
     worst = notable(bins, analysis.settings.level)
     if worst is not None:
         says, was = float(bins.confidence[worst]), float(bins.accuracy[worst])
-        word = words_of(analysis).happened
+        text = f"says {100 * says:.0f}%, {words_of(analysis).happened} {100 * was:.0f}%"
+        across = (1 - start) * (_LETTER * len(text) + 12) / (side - MARGINS["l"] - MARGINS["r"])
         below = was < says
         anchor = "right top" if below else "right bottom"
-        place_x = max(says - 0.04 * (1 - start), start + 0.3 * (1 - start))
-        under = bins.filled & (bins.confidence > place_x - 0.35 * (1 - start)) & (bins.confidence <= max(says, place_x))
+        place_x = max(says - 0.04 * (1 - start), start + across)
+        under = bins.filled & (bins.confidence > place_x - 1.15 * across) & (bins.confidence <= max(says, place_x))
         clear = float(np.min(bins.accuracy[under]) if below else np.max(bins.accuracy[under]))  # of the bins that the words stand at
         place_y = clear + 0.05 * (1 - bottom) * (-1 if below else 1)
-        text = f"says {100 * says:.0f}%, {word} {100 * was:.0f}%"
         marks.append(Label(place_x, min(max(place_y, bottom + 0.06 * (1 - bottom)), 0.99), text, "ink", anchor, pointer=(says, was)))
     return marks
 
@@ -211,8 +216,11 @@ def _alt(analysis: Analysis) -> str:
     bins, level = analysis.bins, analysis.settings.level
     found, words = directions(bins, level), words_of(analysis)
     over, under = found.count("over"), found.count("under")
+    name = f"Reliability diagram of {analysis.name}"
+    if bins.shared:
+        return f"{name}: {_bins(bins.used)} with rows. {_SHARED}"
     text = (
-        f"Reliability diagram of {analysis.name}: of {bins.used} bins with rows, {over} lie below the range of a calibrated model "
+        f"{name}: of {_bins(bins.used)} with rows, {over} {'lies' if over == 1 else 'lie'} below the range of a calibrated model "
         f"({words.over}), {under} above it ({words.under})."
     )
     worst = notable(bins, level)
@@ -220,7 +228,15 @@ def _alt(analysis: Analysis) -> str:
         return text
     word = words.happened
     says, was = f"{100 * bins.confidence[worst]:.0f}%", f"{100 * bins.accuracy[worst]:.0f}%"
-    return f"{text} Most weighty: {bin_range(bins, worst)}, says {says}, {word} {was} of {bins.count[worst]:,} rows."
+    return f"{text} Most weighty: {bin_range(bins, worst)}, says {says}, {word} {was} of {_rows(bins.count[worst])}."
+
+
+def _bins(n: int) -> str:
+    return f"{n} bin{'' if n == 1 else 's'}"
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row{'' if n == 1 else 's'}"
 
 
 def _curve_caption(analysis: Analysis, bottom: float) -> list[str]:
@@ -232,8 +248,8 @@ def _curve_caption(analysis: Analysis, bottom: float) -> list[str]:
 
 
 def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> list[str]:
-    parts = []
-    if uncertainty in ("band", "both"):
+    parts = [_SHARED] if analysis.bins.shared else []
+    if uncertainty in ("band", "both") and not analysis.bins.shared:
         by_luck = analysis.bins.used * (1 - level)
         number = (
             "fewer than one point falls"
@@ -244,12 +260,12 @@ def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> list
         )
         parts.append(
             f"Grey consistency band: where points fall {level_percent(level)} of the time if the model were calibrated. "
-            f"With {analysis.bins.used} bins in use {number} outside by luck."
+            f"With {_bins(analysis.bins.used)} in use {number} outside by luck."
         )
-    if uncertainty in ("bars", "both"):
+    if uncertainty in ("bars", "both") and not analysis.bins.shared:
         parts.append(f"Bars: {level_percent(level)} Wilson interval of each point.")
     if bool((analysis.bins.count[analysis.bins.filled] < FEW_ROWS).any()):
         parts.append(f"Hollow: fewer than {FEW_ROWS} rows.")
-    if x_start(analysis) > 0:
+    if x_start(analysis) > 0 and x_start(analysis) == 1 / len(analysis.classes):
         parts.append(f"With {len(analysis.classes)} classes no confidence can be below {100 * x_start(analysis):.0f}%.")
     return parts

@@ -115,7 +115,7 @@ def _alt(analysis: Analysis, curve: RiskCoverage, panel: ThresholdPanel | None) 
 def _caption(analysis: Analysis, panel: ThresholdPanel | None) -> str:
     error = "a wrong prediction" if analysis.view == "top_label" else "a row without the event"
     parts = [
-        f"An error is {error}. Solid: found in these rows. Dashed: what the model's own {words_of(analysis).predicted} lets expect.",
+        f"An error is {error}. Solid: found in these rows. Dashed: what the model's own {words_of(analysis).predicted} expects.",
         "Solid above dashed: more errors than claimed. The left end rests on few rows.",
     ]
     if panel is not None:

@@ -25,15 +25,13 @@ def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Ch
     x = tuple(float(s.n_bins[i]) for i in shown)
     width_line = tuple(s.equal_width[i] for i in shown)
     mass_line = tuple(s.equal_mass[i] for i in shown)
-    here = float(min(analysis.bins.requested, _DRAWN))
     chance = analysis.chance_sweep
     top = 1.12 * max(*width_line, *mass_line, *chance.p95, analysis.chance.p95, analysis.ece, 1e-6)
     marks: tuple[Mark, ...] = (
         Ribbon(tuple(map(float, chance.n_bins)), chance.median, chance.p95, name="chance alone, median to 95th percentile"),
         Line(x, width_line, "ink", "solid", 2, "equal width", _tooltips(x, width_line, "equal width")),
         Line(x, mass_line, "diagonal", "dash", 2, "equal mass", _tooltips(x, mass_line, "equal mass")),
-        _marker(analysis, here),
-        Label(min(here + 0.6, 40.0), analysis.ece - 0.04 * top, f"shown: {analysis.ece:.4f}", "ink", "left top"),
+        *(_shown(analysis, top) if analysis.bins.requested <= _DRAWN else ()),
     )
     axes = Axis("Number of bins", 1.0, float(_DRAWN) + 1, "count"), Axis("ECE", 0.0, top, "number")
     table = Table(
@@ -50,9 +48,12 @@ def ece_between(analysis: Analysis, first: int = 5, last: int = 50) -> tuple[flo
     return min(found), max(found)
 
 
-def _marker(analysis: Analysis, here: float) -> Points:
+def _shown(analysis: Analysis, top: float) -> tuple[Points, Label]:
+    """The bins that are shown, with their ECE."""
+    here = float(analysis.bins.requested)
     tip = (f"{analysis.bins.requested} bins, {analysis.settings.strategy.replace('_', ' ')}", f"ECE {analysis.ece:.4f}", "shown now")
-    return Points((here,), (analysis.ece,), ("ink",), (False,), (tip,), (0,), size=12, name="shown now")
+    label = Label(min(here + 0.6, 40.0), max(analysis.ece - 0.04 * top, 0.08 * top), f"shown: {analysis.ece:.4f}", "ink", "left top")
+    return Points((here,), (analysis.ece,), ("ink",), (False,), (tip,), (0,), size=12, name="shown now"), label
 
 
 def _tooltips(x: tuple[float, ...], y: tuple[float, ...], name: str) -> tuple[tuple[str, ...], ...]:
@@ -67,7 +68,10 @@ def _alt(analysis: Analysis) -> str:
 def _caption(analysis: Analysis) -> str:
     strategy = "equal-mass" if analysis.settings.strategy == "equal_mass" else "equal-width"
     shown = "your edges" if analysis.settings.strategy == "custom" else f"{analysis.bins.requested} bins"
+    dot = f"Dot: {shown}, as shown."
+    if analysis.bins.requested > _DRAWN:
+        dot = f"The {analysis.bins.requested} bins shown, with an ECE of {analysis.ece:.4f}, lie beyond the picture."
     return (
-        f"Solid: bins of equal width. Dashed: bins of equal mass. Dot: {shown}, as shown. "
+        f"Solid: bins of equal width. Dashed: bins of equal mass. {dot} "
         f"Grey: what a calibrated model with these confidences gives by chance in {strategy} bins, median to 95th percentile."
     )

@@ -9,6 +9,8 @@ import numpy as np
 
 from calibcore.advice.verdict import percent, points
 from calibcore.binned import BinnedStatistics
+from calibcore.checks import percent_text
+from calibcore.inference.comparison import Pairing
 from calibcore.inference.intervals import Estimate
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "interval_words",
     "level_percent",
     "listed",
+    "pairing_text",
     "share",
     "shortened",
     "tooltip",
@@ -73,8 +76,8 @@ def view_words(view: str, *, positive: str | None = None) -> ViewWords:
 
 
 def share(value: float) -> str:
-    """A share with one decimal: 0.786 → "78.6%"."""
-    return f"{100 * value:.1f}%"
+    """A share as every page writes it: 0.786 → "78.6%", 0.99996 → "99.996%"."""
+    return percent_text(float(value))
 
 
 def shortened(text: str, most: int = SHORT) -> str:
@@ -105,6 +108,15 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     """Names one after another, the first few of many: "a, b, c, d and 3 more"."""
     more = len(names) - most
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
+
+
+def pairing_text(pairing: Pairing) -> str:
+    """Which rows of two models were compared, and why these: "4,000 rows, paired by id"."""
+    if not pairing.paired:
+        return "not paired: different rows"
+    left = pairing.only_first + pairing.only_second
+    how = "row order (no shared ids, labels agree)" if pairing.how == "row order" else pairing.how
+    return f"{pairing.n_common:,} rows, paired by {how}" + (f"; {left:,} only in one" if left else "")
 
 
 def level_percent(level: float) -> str:
@@ -176,7 +188,7 @@ def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, ranges: Ranges) ->
         f"says {share(bins.confidence[i])} on average",
         _happened(bins, i, words.happened),
         interval and f"{level_percent(ranges.level)} Wilson interval {interval}",
-        f"gap {points(float(bins.gap[i]), signed=True)} points",
+        f"gap {difference(float(bins.gap[i]), in_points=True)} points",
         calibrated and f"a calibrated model: {calibrated}",
         f"{share(bins.weight[i] / bins.weight.sum())} of rows" + (", few rows" if bins.count[i] < FEW_ROWS else ""),
     )
@@ -194,7 +206,7 @@ def bin_table_row(bins: BinnedStatistics, i: int, ranges: Ranges) -> tuple[str, 
         percent(float(bins.weight[i] / bins.weight.sum())),
         share(bins.confidence[i]),
         share(bins.accuracy[i]),
-        points(float(bins.gap[i]), signed=True),
+        difference(float(bins.gap[i]), in_points=True),
         ranges.text(ranges.interval, i) or "–",
         ranges.text(ranges.calibrated, i) or "–",
     )

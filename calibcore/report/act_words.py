@@ -5,14 +5,28 @@ from __future__ import annotations
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
 from calibcore.measures.decisions import Cost, Side, ThresholdPanel
+from calibcore.plot.frame import clustered
 from calibcore.plot.wording import FEW_ROWS
 from calibcore.report.tables import NONE, plain, share_text
 from calibcore.report.words import Caveat, Number
 
-__all__ = ["act_caveats", "act_headline", "act_lines", "act_numbers", "both_costs", "cost_lines", "panel_of"]
+__all__ = [
+    "act_caveats",
+    "act_headline",
+    "act_lines",
+    "act_numbers",
+    "both_costs",
+    "cost_label",
+    "cost_lines",
+    "money",
+    "panel_of",
+    "whole",
+]
 
+_FREE = "Missed events have no cost here; where they are the dearer error, these costs cannot choose a threshold."
 _FEW = 10  # errors below which an expectation keeps a decimal
 _LARGE, _CENTS = 1000, 0.1  # amounts from which on there are no decimals, and two
+_ROUNDING = 1e-6
 _LEAST = 0.05  # what would read 0.0
 
 
@@ -28,6 +42,13 @@ def both_costs(error: float | None, review: float | None) -> tuple[float | None,
         return error, review, None
     missing = "reviewing a row" if review is None else "an error"
     return None, None, f"A cost needs both figures: say also what {missing} costs."
+
+
+def cost_label(view: str) -> tuple[str, str | None]:
+    """What the cost of an error is called in a view, and what has no cost there."""
+    if view == "top_label":
+        return "Cost of an error (optional)", None
+    return "Cost of a false alarm (optional)", _FREE
 
 
 def act_headline(a: Analysis) -> str:
@@ -59,7 +80,7 @@ def act_lines(a: Analysis) -> tuple[str, ...]:
     >>> right = [1] * 35 + [0] * 15 + [1] * 25 + [0] * 25
     >>> a = analyze(Predictions.from_top_label([0.9] * 50 + [0.5] * 50, right), Settings(threshold=0.8))
     >>> print(act_lines(a)[0])
-    Of 50 rows with confidence above 0.8 the model lets expect 5.0 wrong predictions; 15 were found.
+    Of 50 rows with confidence above 0.8 the model expects 5.0 wrong predictions; 15 were found.
     """
     panel = _given(a)
     if not panel.acted.count:
@@ -81,7 +102,7 @@ def _frequencies(panel: ThresholdPanel) -> str:
     what = _one(errors) if expected == "1" else errors
     weighted = " (weighted)" if _weighted(side) else ""
     rows = f"Of {_rows(side.count)}{weighted} with {panel.rule}"
-    return f"{rows} the model lets expect {expected} {what}; {found} {'was' if found == '1' else 'were'} found."
+    return f"{rows} the model expects {expected} {what}; {found} {'was' if found == '1' else 'were'} found."
 
 
 def _rates(side: Side, level: float) -> str:
@@ -98,9 +119,7 @@ def _judged(side: Side, level: float) -> str:
     assert side.rate_found is not None
     outside = "more" if side.rate_found > high else "fewer" if side.rate_found < low else ""
     calibrated = (
-        f"{_amount(low * side.weight)} to {_amount(high * side.weight)}"
-        if not _weighted(side)
-        else f"{share_text(low)} to {share_text(high)}"
+        f"{whole(low * side.weight)} to {whole(high * side.weight)}" if not _weighted(side) else f"{share_text(low)} to {share_text(high)}"
     )
     shown = f"a calibrated model would show {calibrated} here ({percent(level)})"
     if outside:
@@ -138,8 +157,9 @@ def act_numbers(a: Analysis) -> tuple[Number, ...]:
         found.append(Number(f"{errors} found", counted, f"{share_text(side.rate_found)}; {percent(level)} interval {_between(low, high)}"))
     if panel.cost is not None:
         cost = panel.cost
-        found.append(Number("Cost found", _money(cost.found), f"expected {_money(cost.expected)}"))
-        found.append(Number("Break-even", NONE if cost.break_even is None else f"{cost.break_even:.4g}", "if the probabilities are right"))
+        found.append(Number("Cost found", money(cost.found), f"expected {money(cost.expected)}"))
+        right = "were the probabilities right" if _doubtful(a) else "if the probabilities are right"
+        found.append(Number("Break-even", NONE if cost.break_even is None else f"{cost.break_even:.4g}", right))
     return tuple(found)
 
 
@@ -155,26 +175,32 @@ def cost_lines(a: Analysis) -> tuple[str, ...]:
     cost = panel.cost
     if cost is None:
         return ()
-    prices = f"At {_money(cost.error)} an error and {_money(cost.review)} a review"
-    spent = f"acting at this threshold and reviewing the rest costs {_money(cost.found)} in these rows ({_money(cost.per_row_found)} a row)"
-    lines = [
-        f"{prices}, {spent}; the model lets expect {_money(cost.expected)} ({_money(cost.per_row_expected)} a row).",
-        _pays(panel, cost),
-    ]
-    if panel.view != "top_label":
-        lines.append("Missed events have no cost here.")
-    return tuple(lines)
+    error = "an error" if panel.view == "top_label" else "a false alarm"
+    prices = f"At {money(cost.error)} {error} and {money(cost.review)} a review"
+    spent = f"acting at this threshold and reviewing the rest costs {money(cost.found)} in these rows ({money(cost.per_row_found)} a row)"
+    return (
+        *((_FREE,) if panel.view != "top_label" else ()),
+        f"{prices}, {spent}; the model expects {money(cost.expected)} ({money(cost.per_row_expected)} a row).",
+        _pays(panel, cost, doubtful=_doubtful(a)),
+    )
 
 
-def _pays(panel: ThresholdPanel, cost: Cost) -> str:
+def _doubtful(a: Analysis) -> bool:
+    """Whether these rows show that the probabilities are not right."""
+    return a.verdict.level not in ("V0", "V1")
+
+
+def _pays(panel: ThresholdPanel, cost: Cost, *, doubtful: bool) -> str:
     if cost.break_even is None:
         return "Errors cost nothing here, so reviewing never pays."
     if cost.break_even == 0:
         return "A review costs as much as an error or more, so reviewing never pays."
     score = "confidence" if panel.view == "top_label" else "probability"
     place = "above" if panel.threshold > cost.break_even else "below" if panel.threshold < cost.break_even else "at"
-    cheaper = f"acting is cheaper than reviewing above a {score} of {cost.break_even:.4g}"
-    return f"If the probabilities are right, {cheaper}; your threshold is {place} that."
+    where = f"cheaper than reviewing above a {score} of {cost.break_even:.4g}; your threshold is {place} that"
+    if doubtful:
+        return f"Were the probabilities right, acting would be {where}. These rows show that they are not, so go by the costs found."
+    return f"If the probabilities are right, acting is {where}."
 
 
 def act_caveats(a: Analysis) -> tuple[Caveat, ...]:
@@ -185,15 +211,14 @@ def act_caveats(a: Analysis) -> tuple[Caveat, ...]:
     a : Analysis
         With a threshold in its settings.
     """
-    chosen = "The threshold with the fewest errors here has fewer of them than it will have in other rows: part of its success is luck."
+    chosen = "The threshold with the fewest errors here will on average have more of them in other rows: part of its success is luck."
     found = [
         Caveat("A threshold chosen on these rows needs other rows to confirm it.", chosen),
         Caveat("Holds for cases like these.", "Later cases, or cases of another kind, can have other errors at the same threshold."),
-        Caveat(
-            "Intervals assume independent rows.",
-            "Repeated rows of one person or event make the true intervals wider; a cluster column accounts for them.",
-        ),
     ]
+    if not clustered(a):
+        why = "Repeated rows of one person or event make the true intervals wider; a cluster column accounts for them."
+        found.append(Caveat("Intervals assume independent rows.", why))
     if a.task == "binary" and a.view == "top_label":
         why = "Choose Positive class under View to act on rows where the positive class is probable; an error is then a false alarm."
         found.insert(0, Caveat("Here an error is a wrong prediction, of either class.", why))
@@ -211,6 +236,11 @@ def _both(side: Side) -> tuple[str, str]:
     return _amount(side.errors_expected), f"{side.errors_found:,.0f}"
 
 
+def whole(x: float) -> str:
+    """A number of errors: whole where rows are independent, an expected number where they count for fewer."""
+    return f"{x:,.0f}" if abs(x - round(x)) < _ROUNDING else _amount(x)
+
+
 def _amount(x: float) -> str:
     """An expected number: whole from 10 up, below with a decimal."""
     if round(x, 1) >= _FEW or x == 0:
@@ -226,7 +256,7 @@ def _between(low: float | None, high: float | None) -> str:
     return f"{_per_100(low)} to {share_text(high)}"
 
 
-def _money(x: float) -> str:
+def money(x: float) -> str:
     """An amount: large ones whole, small ones with two digits, others with two decimals where there are any."""
     if x == 0 or x >= _LARGE:
         return f"{x:,.0f}"

@@ -32,6 +32,7 @@ def cumulative_sentence(a: Analysis) -> str:
     if found.p_value > _BEYOND:
         return f"No stretch of rows differs from its claims by more than chance explains: the largest adds up to {size} ({p})."
     low, high = (percent(v) for v in found.interval)
-    word = "too sure" if found.sign < 0 else "not sure enough"
+    words, top = words_of(a), a.view == "top_label"  # in the other views a probability too high may be one not sure enough
+    word = ("too sure" if top else words.over) if found.sign < 0 else "not sure enough" if top else words.under
     where = low if low == high else f"{low} to {high}"
-    return f"The largest fault lies at {words_of(a).predicted} {where}: {word} there, which adds up to {size} ({p})."
+    return f"The largest fault lies at {words.predicted} {where}: {word} there, which adds up to {size} ({p})."

@@ -12,7 +12,8 @@ from calibcore.inference.intervals import Estimate
 from calibcore.inference.labels import MultiLabel
 from calibcore.plot.frame import filled, words_of
 from calibcore.plot.wording import Ranges, bin_table_row
-from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, plain, score_text, share_text, view_text
+from calibcore.report.act_words import money
+from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, p_text, plain, score_text, share_text, view_text
 
 __all__ = ["bin_blocks", "detail_table", "label_blocks", "requested_blocks"]
 
@@ -86,7 +87,7 @@ def _bin_row(a: Analysis, i: int, ranges: Ranges) -> tuple[str, ...]:
 
 def _test(tree: Mapping[str, Any]) -> str:
     found = tree["detection"]
-    return f"{_p(found['p_value'])}, {'most in the ' if len(tree['views']) == 2 else ''}{view_text(found['view'])}"
+    return f"{_drawn(found['p_value'])}, {'most in the ' if len(tree['views']) == 2 else ''}{view_text(found['view'])}"
 
 
 def _in_most_bins(found: Mapping[str, Any]) -> str:
@@ -115,6 +116,12 @@ def _estimate(e: Mapping[str, Any] | None, *, digits: int) -> str:
 
 def _p(p: float | None) -> str:
     return "no p" if p is None else "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+
+
+def _drawn(p: float) -> str:
+    """Of a test by redraws."""
+    found = p_text(p, p)
+    return f"p {found}" if found.startswith("≤") else f"p = {found}"
 
 
 def _corp(c: Mapping[str, Any]) -> str:
@@ -188,20 +195,20 @@ def label_blocks(found: MultiLabel) -> list[Block]:
 
 
 def _judged_header(one: str) -> tuple[str, ...]:
-    return ("ECE", f"p (any {one})", f"p (this {one})", "Visible gap")
+    return ("ECE", f"p (any {one})", f"p (this {one})", "Smallest gap seen")
 
 
 def _judged_words(one: str) -> str:
     return (
         f"p (any {one}), by Holm: is any {one} off at all? p (this {one}), by Benjamini–Hochberg: which, in a list with few false entries. "
-        "Visible gap, in points: the smallest that would have shown in four samples of five."
+        "Smallest gap seen, in points: one of this size would have shown in four samples of five."
     )
 
 
 def _judged(x: Mapping[str, Any]) -> tuple[str, ...]:
     """ECE, both p-values and the visible gap of a group or label."""
     visible = x["visible_gap"]
-    p_values = (NONE if p is None else f"{p:.2g}" for p in (x["p_holm"], x["p_list"]))
+    p_values = (p_text(p, x["p_value"]) for p in (x["p_holm"], x["p_list"]))
     return (score_text(x["ece"]), *p_values, NONE if visible is None else points(visible))
 
 
@@ -274,15 +281,15 @@ def _side(words: str, side: Mapping[str, Any]) -> tuple[str, ...]:
 def _cost_words(tree: Mapping[str, Any]) -> str:
     cost, errors = tree["cost"], tree["acted"]["errors"]
     return (
-        f"cost of acting at the threshold: {cost['error']:g} for each of the {errors} acted on, "
-        f"{cost['review']:g} for the review of each other row."
+        f"cost of acting at the threshold: {money(cost['error'])} for each of the {errors} acted on, "
+        f"{money(cost['review'])} for the review of each other row."
     )
 
 
 def _cost(tree: Mapping[str, Any]) -> list[Block]:
     """Costs, and the chance of an error up to which acting costs less than a review."""
     lines = (("In all", ""), ("Per row", "per_row_"))
-    rows = tuple((words, *(f"{tree['cost'][key + side]:,.4g}" for side in ("expected", "found"))) for words, key in lines)
+    rows = tuple((words, *(money(tree["cost"][key + side]) for side in ("expected", "found"))) for words, key in lines)
     return [Table(("Cost", "Expected", "Found"), rows), _break_even(tree)]
 
 

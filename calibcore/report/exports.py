@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from calibcore.analysis import Analysis, Comparison, Settings, document
+from calibcore.catalogue import Subject, requested
 from calibcore.predictions import Predictions
 from calibcore.report.rows import BinRows, all_rows
 from calibcore.report.tables import Table, spreadsheet_safe, to_csv
 
-__all__ = ["all_rows_csv", "bins_csv", "file_name", "results_json", "rows_csv"]
+__all__ = ["all_rows_csv", "bins_csv", "file_name", "results_json", "rows_csv", "with_requests"]
 
 
 def results_json(results: Comparison | Sequence[Analysis]) -> str:
     """The JSON of a run, as the command line writes it."""
     run = results.to_dict() if isinstance(results, Comparison) else document(results)
     return json.dumps(run, indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def with_requests(a: Analysis, rows: Predictions, names: Sequence[str], ready: Mapping[str, Any]) -> Analysis:
+    """What `analyze` gives under settings that also ask for ``names``; only what is not ``ready`` is computed.
+
+    Parameters
+    ----------
+    a : Analysis
+        Of these rows, with nothing on request.
+    rows : Predictions
+    names : sequence of str
+        As in `Settings.on_request`.
+    ready : mapping of name to result
+        As the catalogue computes it under these settings.
+    """
+    settings = replace(a.settings, on_request=tuple(names))
+    open_ = tuple(n for n in settings.on_request if n not in ready)
+    found = {**ready, **requested(Subject(rows, rows.profile(a.view), replace(settings, on_request=open_)))}
+    return replace(a, settings=settings, requested={n: found[n] for n in settings.on_request})
 
 
 def bins_csv(analyses: Sequence[Analysis]) -> str:

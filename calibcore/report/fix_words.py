@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from calibcore.advice.recalibration import Parameter, Remedies, Remedy, Scores
-from calibcore.advice.verdict import percent, points
+from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
 from calibcore.inference.intervals import Estimate
+from calibcore.plot.wording import difference
 from calibcore.predictions import Predictions
 from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, plain, score_text, share_text
 from calibcore.report.words import Caveat
@@ -18,6 +19,7 @@ __all__ = [
     "NOTHING",
     "PREVIEW",
     "SUGGESTED",
+    "TAKEN",
     "UNCHANGED",
     "before_after",
     "change_words",
@@ -34,6 +36,7 @@ __all__ = [
 
 PREVIEW = "Preview only. Fit the final calibrator on rows kept apart."
 SUGGESTED, UNCHANGED = "Suggested", "None"
+TAKEN = "Results and code hold every recalibration that was tried, whichever is chosen above."
 NOTHING = "No change is suggested. Choose a recalibration to see what it would do."
 _SHORT = {
     "temperature": "Temperature",
@@ -55,7 +58,9 @@ _NAMES = {
     "a": "Exponent of p",
     "b": "Exponent of 1 − p",
 }
+_HARDLY = 0.98, 1.02  # temperatures that leave claims nearly as they are
 _MOST_LINES = 20  # of the table of parameters
+_STEPPED = ("isotonic", "histogram", "venn_abers")
 _NUMBER_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 10: "Ten"}
 
 
@@ -73,9 +78,7 @@ def how_judged(found: Remedies) -> str:
 
 def diagnosis_line(found: Remedies, a: Analysis) -> str:
     """What the pattern alone suggests; where no remedy helps, what came of the one that is most often meant."""
-    said = (
-        f"The diagnosis on the Overview suggests: {a.pattern.remedy}" if a.verdict.level == "V3" else "The diagnosis suggests none either."
-    )
+    said = f"The diagnosis on the Overview: {a.pattern.remedy}" if a.verdict.level == "V3" else "The diagnosis suggests none either."
     if found.best is not None:
         return said if a.verdict.level == "V3" else "The diagnosis on the Overview names no remedy; this one was found by trying."
     tried = {r.method: r for r in found.tried if r.status != "not_tried"}
@@ -138,13 +141,13 @@ def parameter_sentence(remedy: Remedy) -> str | None:
     if remedy.method == "temperature" and remedy.parameters:
         return _temperature(remedy.parameters["temperature"])
     if remedy.parameters is None:
-        return "A map of steps, as many as the rows asked for; the calibrator to download holds each of them."
+        return "A map of steps, too many numbers to show; the calibrator to download holds each of them."
     return None
 
 
 def _temperature(t: Parameter) -> str:
     (value,), (low,), (high,) = t.value, t.low, t.high
-    does = "hardly a change"
+    does = "hardly a change" if _HARDLY[0] <= low <= high <= _HARDLY[1] else "on both sides of 1, so these rows do not tell which way"
     if low > 1:
         does = "above 1, so every claim moves towards an even guess"
     elif high < 1:
@@ -197,25 +200,23 @@ def fix_caveats(found: Remedies, remedy: Remedy) -> tuple[Caveat, ...]:
         ),
         Caveat(
             "Recalibration changes what the model claims, not what it knows.",
-            "It cannot tell cases apart that the model gives the same score. A remedy that helps leaves most of the log loss in place.",
+            "It cannot tell cases apart that the model gives the same score.",
         ),
         Caveat(
             "The intervals are slightly too narrow.",
-            "The folds share rows that they are fitted on, and the suggested remedy was picked by the scores that are shown for it.",
+            "The folds share rows that they are fitted on, and a suggested remedy was picked by the scores that are shown for it.",
         ),
     ]
-    if remedy.method in ("isotonic", "histogram", "venn_abers"):
+    if remedy.method in _STEPPED:
+        certain = ", and scores of exactly 0 or 1 can arise, which no outcome may contradict" if remedy.method != "venn_abers" else ""
         caveats.append(
-            Caveat(
-                "A map of steps can give one score to rows that had different ones.",
-                "The order of those rows is lost, and scores of exactly 0 or 1 can arise, which no outcome may contradict.",
-            )
+            Caveat("A map of steps can give one score to rows that had different ones.", f"The order of those rows is lost{certain}.")
         )
     gap = remedy.after.gap if remedy.after is not None else found.before.gap
     caveats.append(
         Caveat(
             "It holds for cases like these.",
-            f"The gap that is left, {points(gap, signed=True)} points, is of these rows. "
+            f"The gap that is left, {difference(gap, in_points=True)} points, is of these rows. "
             "Where the share of each outcome changes, fit again on newer rows.",
         )
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibcore.advice.verdict import points
@@ -11,10 +13,11 @@ from calibcore.inference.periods import Periods
 from calibcore.inference.slices import levels_of
 from calibcore.plot.wording import difference, interval_words, level_percent, listed, view_words
 from calibcore.predictions import Predictions
-from calibcore.report.tables import NONE, Table, count_text, plain, score_text, share_text
+from calibcore.report.tables import NONE, Table, count_text, p_text, plain, score_text, share_text
 from calibcore.report.words import Caveat, Number
 
 __all__ = [
+    "MORE_COLUMNS",
     "NO_COLUMN",
     "NO_TIME",
     "VISIBLE",
@@ -26,14 +29,20 @@ __all__ = [
     "group_columns",
     "group_lines",
     "group_table",
+    "taken_otherwise",
     "trend_line",
 ]
 
 _TOLD = 3  # groups told in words
 _NAMED = 10  # groups with too few rows, and columns, named in a sentence
 _P = 0.05
+_WAYS = {  # of a gap that falls, and of one that rises
+    True: ("towards more overconfidence, or less underconfidence", "towards less overconfidence, or more underconfidence"),
+    False: ("towards probabilities that are higher than what happens", "towards probabilities that are lower than what happens"),
+}
 _STEPS = {"unit of time": "per unit of time", "period": "from period to period"}
-_HOW = "press Change beside the file in the sidebar and open “Model, weight, id, groups, …”"
+MORE_COLUMNS = "Groups, time, id, weight and more"
+_HOW = f"press Change beside the file in the sidebar and open “{MORE_COLUMNS}”"
 
 NO_COLUMN = (
     f"No column of this file is known to split its rows into groups. To name one, {_HOW}; "
@@ -41,8 +50,8 @@ NO_COLUMN = (
 )
 NO_TIME = f"To see whether the gap changes over time, {_HOW}; there choose the column under Time."
 VISIBLE = (
-    "p tests each group by itself; the Holm-adjusted p knows how many groups were looked at. Smallest gap seen: a gap of this size would "
-    "have left the interval clear of 0 in four samples of five. A smaller one can be there and not show."
+    "p tests each group by itself; the Holm-adjusted p knows how many groups were looked at. Smallest gap seen: one of this size would "
+    "have shown in four samples of five; a smaller one can be there and not show."
 )
 
 
@@ -70,14 +79,22 @@ def group_columns(predictions: Predictions) -> Columns:
 
 
 def group_lines(found: Groups) -> tuple[str, ...]:
-    """What was found; then the groups whose outcomes do not fit, or whose gap is off 0, the clearest first, in frequencies.
+    """What was found; then the groups whose outcomes do not fit, or whose gap is off 0, the farthest first, in frequencies.
 
     Parameters
     ----------
     found : Groups
     """
-    clear = sorted((g for g in found.judged if _detected(g) or _off_zero(g)), key=lambda g: (g.p_holm, g.p_value, -abs(g.gap.value)))
-    return (plain(found.text), *(_told(g, found) for g in clear[:_TOLD]))
+    off = [g for g in found.judged if _detected(g) or _off_zero(g)]
+    clear = sorted(off, key=lambda g: (-_distance(g), -abs(g.gap.value)))  # not by p, of which many are as small as redraws can tell
+    more = len(clear) - _TOLD
+    last = (f"{more:,} more {'is' if more == 1 else 'are'} off, by less: see the table.",) if more > 0 else ()
+    return (plain(found.text), *(_told(g, found) for g in clear[:_TOLD]), *last)
+
+
+def _distance(g: Group) -> float:
+    """From the interval of the gap to 0; 0 where the interval holds 0 or there is none."""
+    return max(g.gap.low, -g.gap.high, 0.0) if g.gap.low is not None and g.gap.high is not None else 0.0
 
 
 def _detected(g: Group) -> bool:
@@ -89,15 +106,16 @@ def _off_zero(g: Group) -> bool:
 
 
 def _told(g: Group, found: Groups) -> str:
-    what = {"top_label": "right", "positive": "positive"}.get(found.view, plain(found.view.removeprefix("class:")))
+    what = {"top_label": "right", "positive": "positive"}.get(found.view, f"“{plain(found.view.removeprefix('class:'))}”")
     if abs(g.n_effective - g.n) > 1e-6 * g.n:  # where rows have weights, counts would not be those of the rates
         shares = f"{share_text(g.accuracy)} of {_rows(g.n)} were {what}"
         text = f"In {plain(g.name)}, {shares}; the model says {share_text(g.mean_confidence)}"
     else:
-        expected = f"the model lets expect {g.mean_confidence * g.n:,.0f}"
+        expected = f"the model expects {g.mean_confidence * g.n:,.0f}"
         text = f"In {plain(g.name)}, {g.accuracy * g.n:,.0f} of {_rows(g.n)} were {what}; {expected}"
     ends = interval_words(g.gap, in_points=True)
-    interval = f" ({ends}, an interval that holds for all groups at once)" if ends else ""
+    at_once = ", for all groups at once" if len(found.judged) > 1 else ""
+    interval = f" ({level_percent(found.level)} interval {ends}{at_once})" if ends else ""
     return f"{text}. Gap {difference(g.gap.value, in_points=True)} points{interval}{_where(g, found)}."
 
 
@@ -109,7 +127,7 @@ def _where(g: Group, found: Groups) -> str:
         return ""
     if g.shown_in is not None and g.shown_in != found.view:
         return f"; what does not fit shows most in the {view_words(g.shown_in).title} view (see View)"
-    return "; the interval holds 0, so what does not fit lies in some range of it, not in the mean"
+    return "; the interval of the mean gap holds 0, while the test looks at every range"
 
 
 def few_rows_line(found: Groups) -> str | None:
@@ -150,16 +168,17 @@ def _row(g: Group) -> tuple[str, ...]:
         share_text(g.mean_confidence),
         share_text(g.accuracy),
         f"{difference(g.gap.value, in_points=True)} ({ends})",
-        _p(g.p_value),
-        _p(g.p_holm),
+        p_text(g.p_value, g.p_value),
+        p_text(g.p_holm, g.p_value),
         NONE if g.visible_gap is None else points(g.visible_gap),
         score_text(g.ece),
         NONE if g.chance is None else f"{score_text(g.chance.median)} to {score_text(g.chance.p95)}",
     )
 
 
-def _p(p: float | None) -> str:
-    return NONE if p is None else f"{p:.2g}"
+def taken_otherwise(shown: Sequence[str], minimum: int) -> str:
+    """How downloads and code differ from a page on which another minimum or length was chosen."""
+    return f"Results and code judge {' and '.join(shown)} as the command line does: from {minimum} rows on, in periods of the usual length."
 
 
 def _rows(n: int) -> str:
@@ -175,13 +194,22 @@ def trend_line(found: Periods) -> str | None:
     """
     if found.change is None:
         return None
-    low, high = (difference(end, in_points=True) for end in found.change.interval(found.level))
-    slope, step = difference(found.change.slope, in_points=True), _STEPS.get(found.step, f"per {found.step}")
-    level = level_percent(found.level)
+    low, high = found.change.interval(found.level)
+    slope, *ends = _slopes(found.change.slope, low, high)
+    step = _STEPS.get(found.step, f"per {found.step}")
+    interval = f"{level_percent(found.level)} interval {ends[0]} to {ends[1]}"
+    line = f"A straight line through the gaps changes by {slope} points {step} ({interval})"
     if found.change.slope_p_value > 1 - found.level:
-        return f"A straight line through the gaps changes by {slope} points {step} ({level} interval {low} to {high}): no trend shows."
-    way = "towards more overconfidence" if found.change.slope < 0 else "towards less overconfidence, or more underconfidence"
-    return f"A straight line through the gaps changes by {slope} points {step} ({level} interval {low} to {high}), {way}."
+        return f"{line}: no trend shows."
+    return f"{line}, {_WAYS[found.view == 'top_label'][found.change.slope > 0]}."
+
+
+def _slopes(*slopes: float) -> tuple[str, ...]:
+    """Slopes in points, with one decimal or as many as leave two digits of the longest: a day changes little."""
+    longest = 100 * max(abs(s) for s in slopes)
+    decimals = 1 if longest >= 1 or longest == 0 else min(1 - math.floor(math.log10(longest)), 9)
+    texts = (f"{100 * s:+.{decimals}f}".replace("-", "−") for s in slopes)
+    return tuple(t if float(t[1:]) else t[1:] for t in texts)
 
 
 def class_lines(a: Analysis) -> tuple[str, ...]:
@@ -201,7 +229,7 @@ def class_lines(a: Analysis) -> tuple[str, ...]:
         return ("No class lies above the mean that chance alone gives, which does not show that each class fits.",)
     ece, floor = score_text(a.classwise.per_class[worst]), score_text(a.floors[worst])
     rows = f"rows with this label: {count_text(a.classwise.rows[worst])}"
-    return (f"Farthest above its chance level is {plain(worst)}: ECE {ece} where chance alone gives {floor} on average; {rows}.",)
+    return (f"Farthest above its chance level is “{plain(worst)}”: ECE {ece} where chance alone gives {floor} on average; {rows}.",)
 
 
 def class_numbers(a: Analysis) -> tuple[Number, ...]:
@@ -226,10 +254,11 @@ def class_caveats(a: Analysis) -> tuple[Caveat, ...]:
     ----------
     a : Analysis
     """
+    why = "The probabilities of the other classes can be wrong while the predicted class fits."
     found = [
         Caveat(
             "Top-label ECE checks only the predicted class.",
-            "The probabilities of the other classes can be wrong while the predicted class fits. The classwise errors look at all of them.",
+            f"{why} These rows do not hold them." if a.classwise is None else f"{why} The classwise errors look at all of them.",
         )
     ]
     if a.classwise is not None and len(a.classes) > 2:
@@ -237,7 +266,7 @@ def class_caveats(a: Analysis) -> tuple[Caveat, ...]:
             "Most probabilities of a class are close to 0, where little can go wrong, so the mean over many classes is small for "
             "nearly any model. Compare it only between models with the same classes."
         )
-        found.append(Caveat("Mean classwise ECE falls as classes are added.", why))
-        again = "Classes are ranked after looking at the outcomes; the first of many is farther out than it would be in other rows."
+        found.append(Caveat("Mean classwise ECE tends to fall as classes are added.", why))
+        again = "Classes are ranked after looking at the outcomes; on average the first of many is farther out than in other rows."
         found.append(Caveat("The worst of several classes looks worse than it is.", again))
     return tuple(found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from calibcore.analysis import Analysis
 from calibcore.plot.frame import words_of
-from calibcore.report.tables import Table
+from calibcore.report.tables import Table, plain
 from calibcore.report.words import headline, shown_lines, worst_range
 
 __all__ = [
@@ -69,7 +69,7 @@ HOW_TO_READ = (
     "On the dashed line, claims and outcomes agree. Below it the model is too sure (overconfident), above it not sure enough.",
     "The bar from a point to the line is the gap. It is grey where chance alone could make it, coloured and hatched where it could not.",
     "The grey band is where points fall if the model is calibrated. Few rows make it wide: a point within it is no evidence of a fault.",
-    "The bars under the diagram are the rows in each group. A large gap with few rows matters less than a small gap with most of them.",
+    "The grey bars are the share of rows in each group. A large gap with few rows matters less than a small gap with most of them.",
 )
 
 EXAMPLES = (
@@ -77,7 +77,7 @@ EXAMPLES = (
     Example("Too sure throughout", "Every range lies below the line, and the surer the model, the wider the gap.", "swift-v2"),
     Example("Crossing the line", "Above the line in one range and below it in another: the average gap hides both.", "mixed-v3"),
     Example("Hardly committed", "Nearly all rows sit close to a coin toss, although the outcomes allow for more.", "timid-v4"),
-    Example("Almost always sure", "Nearly all rows claim 95% or more, and far too many of them are wrong.", "certain-v5"),
+    Example("Almost always sure", "Most rows claim 95% or more, and far too many of those are wrong.", "certain-v5"),
 )
 
 SCORES = (
@@ -97,7 +97,7 @@ SCORES = (
         "MCE",
         "Maximum calibration error: the largest gap of any bin.",
         "max over bins of |accuracy − mean confidence|",
-        "One thin bin decides it; look at its rows.",
+        "A single bin decides it, often one with few rows; look at them.",
     ),
     Term(
         "Brier score",
@@ -151,6 +151,7 @@ GLOSSARY = Table(
         ("Band", "Where the points of a calibrated model fall, usually 95% of the time."),
         ("Base rate", "Share of rows in which the event happened."),
         ("Bin", "A range of confidences whose rows are looked at together."),
+        ("Bonferroni, Holm", "Adjustments for looking at several groups at once: of many, one looks odd by chance."),
         ("Chance range", "What a calibrated model with the same confidences would score: the median and the 95th percentile."),
         ("Confidence", "Probability that the model gives to the class it predicts."),
         ("Cross-fitting", "Fitting on some rows and judging on others, in turn, until every row was judged once."),
@@ -158,9 +159,19 @@ GLOSSARY = Table(
         ("Equal width", "Bins of the same width; the same for every model."),
         ("Interval", "A range that covers the true value in, say, 95 of 100 such samples."),
         ("Overconfident", "Right less often than it says."),
+        ("Platt scaling", "Recalibration of a yes/no model by two numbers, a scale and a shift of the log-odds."),
         ("Points", "Difference between two percentages: from 90% to 79% is 11 points."),
-        ("Recalibration", "Replacing each score by a better calibrated one; temperature scaling does so with one number."),
+        ("Positive view", "Judges the probability of yes itself: of the rows given 30%, were 30% yes?"),
+        ("Recalibration", "Replacing each score by a better calibrated one."),
+        ("Shifted", "All probabilities of an event too high, or all too low; often its base rate has changed."),
+        ("Smallest gap seen", "The size of gap that these rows would show in four samples of five; a smaller one can be missed."),
+        (
+            "Temperature scaling",
+            "Recalibration by one number T: above 1 makes all claims less extreme, below 1 more; no predicted class changes.",
+        ),
+        ("Top-label (Confidence) view", "Judges the predicted class: of the predictions made at 90%, were 90% right?"),
         ("Underconfident", "Right more often than it says."),
+        ("Wilson interval", "An interval for a share of rows that holds up with few rows too."),
     ),
 )
 
@@ -168,11 +179,11 @@ GLOSSARY = Table(
 def questions(a: Analysis) -> tuple[Question, ...]:
     """Three questions about the diagram of an example; the answers are those of its analysis."""
     words = words_of(a)
-    weighty = worst_range(a) or "None: no point leaves the grey band by more than chance, and by luck one may."
+    weighty = worst_range(a) or "None: no point lies outside the grey band, and by luck one may."
     return (
         Question(
             "Is the model too sure, not sure enough, both or neither?",
-            f"The model {headline(a).removeprefix(a.name).strip()}. {shown_lines(a)[1]}",
+            f"The model {headline(a).removeprefix(plain(a.name)).strip()}. {shown_lines(a)[1]}",
         ),
         Question(f"Which {words.predicted} should worry you most?", weighty),
         Question("What would you do about it?", a.pattern.remedy),

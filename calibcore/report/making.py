@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,13 @@ from calibcore.advice.recalibration import Remedies, remedies
 from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
+from calibcore.report.fix_words import class_sentence
 from calibcore.report.page import report_html
 from calibcore.report.pdf import MISSING, can_write, report_pdf
-from calibcore.report.reporting import MOST_MODELS, Options, with_period
+from calibcore.report.reporting import MOST_MODELS, Options, times_in_groups, with_period
+from calibcore.report.tables import plain
 
-__all__ = ["make_report", "report_ending"]
+__all__ = ["make_report", "report_ending", "time_hint"]
 
 
 def report_ending(target: str | None) -> str:
@@ -58,8 +61,23 @@ def make_report(models: Sequence[Predictions], settings: Settings, ending: str, 
     if len(models) > MOST_MODELS:
         raise InputError(f"A report has room for {MOST_MODELS} models; these are {len(models)}. Choose the ones that matter.")
     analyses: list[Analysis] = [analyze(models[0], with_period(models[0], settings)), *(analyze(m, settings) for m in models[1:])]
-    words = {**words, "comparison": _compared(models, settings), "remedies": _tested(models[0], settings) if test else None}
+    found = _tested(models[0], settings) if test else None
+    words = {
+        **words,
+        "comparison": _compared(models, settings),
+        "remedies": found,
+        "classes": _classes(models[0], found),
+        "could_be_time": times_in_groups(models[0]),
+    }
     return report_html(analyses, **words).encode() if ending == ".html" else report_pdf(analyses, **words)
+
+
+def time_hint(model: Predictions) -> tuple[str, ...]:
+    """How to have the period in the report, where no column was named as the time and one looks like it; else nothing."""
+    columns = times_in_groups(model)[:1]
+    return tuple(
+        f"Column {plain(c)} could be the time: with --time {shlex.quote(plain(c))} the report says which period it covers." for c in columns
+    )
 
 
 def _compared(models: Sequence[Predictions], settings: Settings) -> Comparison | str | None:
@@ -74,3 +92,10 @@ def _tested(model: Predictions, settings: Settings) -> Remedies | str:
         return remedies(model, seed=settings.seed, level=settings.level, view=settings.view)
     except InputError as error:
         return str(error)
+
+
+def _classes(model: Predictions, found: Remedies | str | None) -> str | None:
+    """What the best remedy does to the predicted classes; None where there is none."""
+    if not isinstance(found, Remedies) or found.best is None:
+        return None
+    return class_sentence(model, found.held_out(model, found.best.method))

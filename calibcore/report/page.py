@@ -15,13 +15,14 @@ from calibcore.report.parts import Section
 from calibcore.report.reporting import Options, Report, reported
 from calibcore.report.tables import Table
 
-__all__ = ["report_html", "to_html"]
+__all__ = ["preview_height", "report_html", "to_html"]
 
 # Should a text ever get past the escapes: nothing may run, and nothing may be fetched.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 # Widths of letters against a small one, and how many of these fit on one sheet in the usual size.
 _WIDE, _CAPITAL = 2.2, 1.9
-_ROOM, _SMALLEST = 3_500, 0.6
+_ROOM, _SMALLEST = 3_300, 0.6
+_LOWEST, _HEAD, _EACH = 1_620, 560, 0.355  # pixels of a screen: least height, and what it takes besides and for each small letter
 _TITLE, _VERDICT = 4, 2  # how much more room than a small letter one of the title and one of the verdict takes
 
 
@@ -56,12 +57,17 @@ def to_html(r: Report) -> str:
     differences = f"<p>{escape(r.differences)}</p>\n" if r.differences else ""
     parts = [
         _head(r),
-        f'<div class="two">\n{_figure(r)}<div>\n{"".join(map(_section, r.beside))}</div>\n</div>\n',
+        _columns(r),
         f'{_table(r.table, r.table_title)}{differences}<p class="small">{escape(r.key)}</p>\n',
         f'<div class="below">\n{"".join([_section(r.caveats), *note])}</div>\n',
         f"<footer>{escape(r.footer)}</footer>\n",
     ]
     return f"{head}<body style='--scale: {_scale(r):g}'>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
+
+
+def preview_height(r: Report) -> int:
+    """Pixels of height, about, in a window of 680: the page runs no script that could tell, and must not."""
+    return round(max(_LOWEST, _HEAD + _EACH * _width(r)))
 
 
 def _scale(r: Report) -> float:
@@ -71,8 +77,8 @@ def _scale(r: Report) -> float:
 
 def _width(r: Report) -> float:
     """Width of all words together, in small letters."""
-    sections = (*r.beside, r.caveats, Section("", (r.note,)))
-    texts = [*[r.title] * _TITLE, *[r.verdict] * _VERDICT, r.audience, r.how_to_read, r.differences, r.key, r.footer]
+    sections = (*r.below, *r.beside, r.caveats, Section("", (r.note,)))
+    texts = [*[r.title] * _TITLE, *[r.to_do + r.verdict] * _VERDICT, r.audience, r.how_to_read, r.differences, r.key, r.footer]
     texts += [value for _, value in r.facts]
     texts += [line for s in sections for line in s.lines]
     texts += [cell for row in r.table.rows for cell in row]
@@ -84,8 +90,15 @@ def _head(r: Report) -> str:
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in r.facts)
     return (
         f'<p class="for">{escape(about)} · {escape(r.date)}</p>\n<h1>{escape(r.title)}</h1>\n'
-        f'<p class="verdict">{escape(r.verdict)}</p>\n<dl class="facts">\n{facts}</dl>\n'
+        f'<div class="verdict">\n<p><strong>What to do:</strong> {escape(r.to_do)}</p>\n<p>{escape(r.verdict)}</p>\n</div>\n'
+        f'<dl class="facts">\n{facts}</dl>\n'
     )
+
+
+def _columns(r: Report) -> str:
+    """The pictures with what stands below them, and what stands beside them."""
+    left, right = ("".join(map(_section, part)) for part in (r.below, r.beside))
+    return f'<div class="two">\n<div>\n{_figure(r)}{left}</div>\n<div>\n{right}</div>\n</div>\n'
 
 
 def _figure(r: Report) -> str:
@@ -100,11 +113,21 @@ def _section(s: Section, kind: str = "") -> str:
 
 
 def _table(table: Table, title: str) -> str:
-    header = "".join(f'<th scope="col">{escape(h)}</th>' for h in table.header)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>\n' for row in table.rows
-    )
+    header = "".join(f'<th scope="col" role="columnheader">{escape(h)}</th>' for h in table.header)
+    rows = "".join(_table_row(table.header, row) for row in table.rows)
     return (
-        f'<div class="scroll" role="region" aria-label="{escape(title)}" tabindex="0">\n<table>\n<caption>{escape(title)}</caption>\n'
-        f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+        f'<table role="table">\n<caption>{escape(title)}</caption>\n'
+        f'<thead role="rowgroup"><tr role="row">{header}</tr></thead>\n<tbody role="rowgroup">\n{rows}</tbody>\n</table>\n'
     )
+
+
+def _table_row(header: Sequence[str], row: Sequence[str]) -> str:
+    """One model; its cells carry their column's name (and all their role), for where they stand below each other on a telephone."""
+    cells = "".join(f'<td role="cell" data-label="{escape(h)}">{_unbroken(cell)}</td>' for h, cell in zip(header[1:], row[1:], strict=True))
+    return f'<tr role="row"><th scope="row" role="rowheader">{escape(row[0])}</th>{cells}</tr>\n'
+
+
+def _unbroken(cell: str) -> str:
+    """A number and its interval, each on one line."""
+    number, bracket, interval = cell.partition(" (")
+    return f"{escape(number)} <span>({escape(interval)}</span>" if bracket else escape(cell)

@@ -9,16 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcore.advice.recalibration import Remedies
-from calibcore.advice.verdict import percent, points
+from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis, Comparison
 from calibcore.inference.periods import Period, Periods
 from calibcore.plot import counts, reliability
-from calibcore.plot.frame import words_of
-from calibcore.plot.marks import Chart, Label
-from calibcore.report.act_words import act_lines, panel_of
+from calibcore.plot.frame import clustered, weighted, words_of, x_start
+from calibcore.plot.marks import Chart
+from calibcore.plot.wording import FEW_ROWS, difference, listed
+from calibcore.report.act_words import act_lines, cost_lines, panel_of, whole
+from calibcore.report.advising import pattern_lines
 from calibcore.report.tables import Table, count_text, gap_text, plain, score_text, share_text
-from calibcore.report.training import Training, training_statement
-from calibcore.report.words import chance_text, difference_sentence, headline, view_note
+from calibcore.report.training import Answers, training_statements
+from calibcore.report.words import chance_text, difference_sentence, headline, worst_range
 
 __all__ = [
     "MEANING",
@@ -28,6 +30,7 @@ __all__ = [
     "charts",
     "differences",
     "facts",
+    "hashes",
     "how_to_read",
     "key",
     "means",
@@ -47,23 +50,9 @@ MEANING = (
 _VERDICT_WORDS = 35
 NAME_LENGTH, _FILE = 36, 50  # characters of a name that one page has room for
 _NOTES, _NOTE = 3, 180  # notes on the data, and characters of one
+_SHA = 12  # of its 64 digits that stand beside a file's name
 _SIDE, _TALLEST, _LOW = 440, 0.95, 150  # pixels: width of the pictures, most height over it, height of the lower one
-_LABEL = 0.47  # of the diagram's width is what the words beside its worst point need
 _LATER = "The results hold for cases like these; they were not checked for later ones."
-_PATTERNS = {
-    "uniform_overconfidence": "Too sure throughout, at low and at high confidence alike.",
-    "uniform_underconfidence": "Not sure enough throughout, at low and at high confidence alike.",
-    "non_uniform_overconfidence": "Too sure in some ranges, not sure enough in others.",
-    "local_overconfidence": "Too sure in one range; no sign of it elsewhere.",
-    "local_underconfidence": "Not sure enough in one range; no sign of it elsewhere.",
-    "extreme_overconfidence": "Nearly every prediction claims to be certain, and too many of those are wrong.",
-    "confidence_collapse": "Most predictions stay close to an even guess, or to one and the same number.",
-    "shifted": "All probabilities are off in the same direction.",
-    "none_detected": "No pattern of error shows in these rows.",
-    "too_few_rows": "Too few rows to name a pattern.",
-    "unclear": "An error shows, but not in a clear place.",
-}
-_REPAIRED_AFTERWARDS = ("uniform_overconfidence", "uniform_underconfidence", "non_uniform_overconfidence", "shifted")
 _CONSTANT = {
     "the base rate": "a forecast that gives every row the base rate",
     "the class shares": "a forecast that gives every row the shares of the classes",
@@ -95,12 +84,21 @@ def verdict_words(a: Analysis) -> tuple[str, tuple[str, ...]]:
     said = first.removeprefix(short(plain(a.name), NAME_LENGTH)).lstrip(": ").removeprefix("is ").casefold()
     kept = [f"{first}."]
     left: list[str] = []
-    for sentence in _sentences(a.verdict.text):
+    for sentence in _sentences(_in_view(a)):
         if said in sentence.casefold():
             continue
         fits = not left and len(f"{' '.join(kept)} {sentence}".split()) <= _VERDICT_WORDS
         (kept if fits else left).append(sentence)
     return " ".join(kept), tuple(left)
+
+
+def _in_view(a: Analysis) -> str:
+    """The verdict's text; in another view it says that it judges the predicted class, which that view does not show."""
+    text = a.verdict.text.replace(" points", " percentage points", 1)
+    itself = a.view == "top_label" or "top_label" not in a.views  # a reduced file may hold one view alone, which is then judged
+    if itself or a.verdict.level == "V0" or "in the positive view" in text.casefold():
+        return text
+    return f"Judged by the predicted class, {text[0].lower()}{text[1:]}"
 
 
 def _sentences(text: str) -> list[str]:
@@ -114,8 +112,9 @@ def means() -> Section:
 
 
 def plain_terms(a: Analysis) -> Section:
-    """One sentence in frequencies."""
-    return Section("In plain terms", (_in_ranges(a) or _of_all(a),))
+    """One sentence in frequencies; in another view also the range that is off most, for there errors can cancel on average."""
+    worst = worst_range(a) if a.view != "top_label" else None
+    return Section("In plain terms", (_of_all(a) if a.view != "top_label" else _in_ranges(a) or _of_all(a), *([worst] if worst else [])))
 
 
 def _in_ranges(a: Analysis) -> str | None:
@@ -123,21 +122,31 @@ def _in_ranges(a: Analysis) -> str | None:
     found = [a.pattern.evidence[k] for k in ("over", "under") if a.pattern.evidence.get(k)]
     if a.pattern.name not in ("non_uniform_overconfidence", "local_overconfidence", "local_underconfidence") or not found:
         return None
-    parts = [f"where it claims about {percent(run['confidence'])}, {100 * run['accuracy']:.0f} in 100 are right" for run in found]
+    shares = [(percent(run["confidence"]), percent(run["accuracy"]).removesuffix("%")) for run in found]
+    parts = [f"where it claims about {said}, {right} in 100 are right" for said, right in shares]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _of_all(a: Analysis) -> str:
-    """How many errors (or events) are expected and found in 100, or in more where they are rare, or in all where they are few."""
+    """How many errors (or events) are expected and found in 100, in more where they are rare, or in all rows where those are few."""
     top = a.view == "top_label"
-    expected, found = (1 - a.mean_confidence, 1 - a.accuracy) if top else (a.mean_confidence, a.accuracy)
-    base = a.n if a.n < 100 else next((b for b in (100, 1_000, 10_000) if min(expected, found) * b >= 2), 10_000)
-    texts = [f"{base * share:,.0f}" for share in (expected, found)]
-    among = f"Of {'all' if base == a.n else 'every'} {base:,} predictions"
-    if top:
-        return f"{among}, it expects {texts[0]} to be wrong; {texts[1]} were."
-    return f"{among}, it expects {texts[0]} to be “{_event(a)}”; {texts[1]} were."
+    shares = (1 - a.mean_confidence, 1 - a.accuracy) if top else (a.mean_confidence, a.accuracy)
+    among, (expected, found) = _frequencies(a, *shares)
+    what = "wrong" if top else f"“{_event(a)}”"
+    return f"{among}, {expected} should be {what} by the model's own figures; {found} {'was' if found == '1' else 'were'}."
+
+
+def _frequencies(a: Analysis, expected: float, found: float) -> tuple[str, tuple[str, str]]:
+    """Of how many predictions, and both shares as numbers of them; never of more than there are."""
+    base = next((b for b in (100, 1_000, 10_000) if b <= a.n and min(expected, found) * b >= 2), None)
+    of_weights = " (weighted)" if weighted(a) else ""
+    if base is not None:
+        return f"Of every {base:,} predictions{of_weights}", (f"{base * expected:,.0f}", f"{base * found:,.0f}")
+    if of_weights:
+        return f"Of every 100 predictions{of_weights}", (share_text(expected).removesuffix("%"), share_text(found).removesuffix("%"))
+    among = f"Of all {a.n:,} predictions" if a.n > 1 else "Of 1 prediction"
+    return among, (whole(a.n * expected), f"{a.n * found:,.0f}")
 
 
 def _event(a: Analysis) -> str:
@@ -145,32 +154,9 @@ def _event(a: Analysis) -> str:
     return short(plain(name or "positive"), NAME_LENGTH)
 
 
-def pattern(a: Analysis, found: Remedies | str | None) -> Section:
+def pattern(a: Analysis, found: Remedies | str | None, classes: str | None = None) -> Section:
     """What is wrong, what usually helps, and whether it was tested."""
-    small = a.verdict.level == "V2"
-    first = "A small difference: less than two points on average." if small else _PATTERNS[a.pattern.name]
-    none = a.pattern.remedy.startswith(("None", "Probably none"))
-    remedy = f"{'Remedy' if none else 'What usually helps'}: {_lower(a.pattern.remedy)}"
-    if not small and a.pattern.name in _REPAIRED_AFTERWARDS:
-        remedy += " It changes the numbers that are claimed; the model itself stays."
-    return Section("Pattern and remedy", (first, remedy, _tested(found)))
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
-
-
-def _tested(found: Remedies | str | None) -> str:
-    if not isinstance(found, Remedies):
-        return f"Not tested on these rows{': ' if found else '.'}{short(plain(found or ''), _NOTE)}"
-    text = f"Tested on rows that the fit had not seen ({found.folds} folds): {_lower(found.answer)}"
-    if found.best is None or found.best.after is None:
-        return text
-    before, after = found.before, found.best.after
-    return (
-        f"{text} The gap goes from {points(before.gap, signed=True)} to {points(after.gap, signed=True)} points, "
-        f"the ECE from {score_text(before.ece)} to {score_text(after.ece)}."
-    )
+    return Section("Pattern and remedy", pattern_lines(a, found, classes, most=_NOTE))
 
 
 def threshold(a: Analysis) -> Section | None:
@@ -178,8 +164,10 @@ def threshold(a: Analysis) -> Section | None:
     panel = panel_of(a)
     if panel is None:
         return None
-    acted = f"Acted on: {count_text(panel.acted.count)} of {count_text(a.n)} rows ({percent(panel.coverage)})."
-    return Section("At your threshold", (acted, *act_lines(a)[:2]) if panel.acted.count else act_lines(a))
+    coverage = f"{percent(panel.coverage)}{' of their weight' if weighted(a) else ''}"
+    acted = f"Whoever acts on every row with {panel.rule} acts on {count_text(panel.acted.count)} of {count_text(a.n)} rows ({coverage})."
+    lines = (acted, *act_lines(a)[:2]) if panel.acted.count else act_lines(a)
+    return Section("At your threshold", (*lines, *cost_lines(a)))
 
 
 def worth(a: Analysis) -> Section:
@@ -188,8 +176,11 @@ def worth(a: Analysis) -> Section:
     constant = _CONSTANT[skill.reference]
     if skill.brier is None:
         return Section("Beyond the base rate", (_base_rate(a), "All outcomes are the same, so nothing can be said about it."))
-    word = "better" if skill.brier >= 0 else "worse"
-    line = f"Brier score {share_text(abs(skill.brier))} {word} than {constant}, which would be calibrated and of no use."
+    word = "smaller" if skill.brier >= 0 else "larger"
+    line = (
+        f"The error of the probabilities (Brier score) is {share_text(abs(skill.brier))} {word} than that of {constant}; "
+        "such a forecast would be calibrated and could not tell one case from another."
+    )
     return Section("Beyond the base rate", (_base_rate(a), line))
 
 
@@ -210,42 +201,61 @@ def _base_rate(a: Analysis) -> str:
 
 def charts(a: Analysis) -> tuple[Chart, ...]:
     """The diagram and the rows, narrow enough that their letters are as large as the report's."""
-    diagram = reliability(a)
-    height = round(min(diagram.height / diagram.width, _TALLEST) * _SIDE)
-    least = diagram.x.low + _LABEL * (diagram.x.high - diagram.x.low)
-    marks = tuple(replace(m, x=max(m.x, least)) if isinstance(m, Label) else m for m in diagram.marks)  # words end there
-    return replace(diagram, marks=marks, width=_SIDE, height=height), counts(a, width=_SIDE, height=_LOW)
+    diagram = reliability(a, side=_SIDE)
+    height = min(diagram.height, round(_TALLEST * _SIDE))
+    return replace(diagram, height=height), counts(a, width=_SIDE, height=_LOW)
 
 
 def how_to_read(a: Analysis) -> str:
     """The caption of both charts, for who has never seen one."""
-    words, (diagram, rows) = words_of(a), charts(a)
+    words, (_, rows) = words_of(a), charts(a)
     below = "the model is too sure, above it not sure enough" if a.view == "top_label" else "its probabilities are too high, above too low"
     return (
         f"Each point: predictions of about the same {words.predicted}. On the dashed line they come true as often as claimed; below it "
-        f"{below}. {diagram.caption} Lower picture: where its predictions lie. {rows.caption}"
+        f"{below}. {_marks(a)}Lower picture: how many predictions lie where. {rows.caption}"
     )
+
+
+def _marks(a: Analysis) -> str:
+    """What else is seen in the diagram."""
+    if a.bins.shared:
+        return f"{reliability(a, side=_SIDE).caption} "
+    in_100 = f"{100 * a.settings.level:g}"
+    parts = [f"Grey band: where {in_100} of 100 points would lie if the model were calibrated; the others fall outside by luck."]
+    if bool((a.bins.count[a.bins.filled] < FEW_ROWS).any()):
+        parts.append(f"Hollow points: fewer than {FEW_ROWS} rows.")
+    if x_start(a) > 0:
+        parts.append(f"The picture begins at {100 * x_start(a):.0f}%: of {len(a.classes)} classes, the likeliest has at least that much.")
+    return " ".join(parts) + " "
 
 
 def table(analyses: Sequence[Analysis]) -> Table:
     """The models side by side, narrow enough for a sheet of paper."""
     observed, said = ("Accuracy", "Mean confidence") if analyses[0].view == "top_label" else ("Share of positives", "Mean probability")
     level = percent(analyses[0].settings.level)
-    header = ("Model", "Rows", observed, said, f"Gap, points ({level})", "ECE (by chance)", "Brier (scale)", "Log loss")
+    numbers = ("Rows", observed, said, f"Gap, points ({level})", "ECE (chance alone)", "Brier score", "Log loss")
+    header = ("Model", "Verdict", *numbers)
     return Table(header, tuple(_row(a) for a in analyses))
 
 
 def _row(a: Analysis) -> tuple[str, ...]:
     return (
         short(plain(a.name), NAME_LENGTH),
+        _few_words(a),
         count_text(a.n),
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
         f"{score_text(a.ece)} ({chance_text(a)})",
-        f"{score_text(a.brier)} ({a.brier_scale.split(', ')[-1]})",
+        score_text(a.brier),
         score_text(a.log_loss),
     )
+
+
+def _few_words(a: Analysis) -> str:
+    """The headline without its subject: "overconfident"."""
+    said = headline(replace(a, name="")).lstrip(": ")
+    return said.removeprefix("is ").removeprefix("shows ").removesuffix(" in these rows")
 
 
 def differences(analyses: Sequence[Analysis], comparison: Comparison | str | None) -> str:
@@ -265,14 +275,23 @@ def key(a: Analysis) -> str:
         else "share that happened minus mean probability, below zero where probabilities are too high"
     )
     return (
-        f"Gap: {gap}. ECE: average distance of claim and outcome over the bins, beside what a calibrated model would show by chance. "
-        "Brier score and log loss: overall error, lower is better."
+        f"Gap: {gap}; in percentage points, in brackets its interval. ECE: average distance of claim and outcome over the bins, "
+        "in brackets what a calibrated model would show by chance alone. "
+        f"Brier score ({a.brier_scale.split(', ')[-1]}) and log loss: overall error, lower is better."
     )
 
 
-def facts(analyses: Sequence[Analysis]) -> tuple[tuple[str, str], ...]:
-    """Files with rows and SHA-256, and the period covered."""
-    return (*dict.fromkeys(_data(a) for a in analyses), ("Period covered", _period(analyses[0])))
+def facts(analyses: Sequence[Analysis], could_be_time: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Files with rows and the start of their SHA-256, and the period covered."""
+    return (*dict.fromkeys(_data(a) for a in analyses), ("Period covered", _period(analyses[0], could_be_time)))
+
+
+def hashes(analyses: Sequence[Analysis]) -> str:
+    """The whole SHA-256 of each file, for who must know that it is the same one."""
+    files = dict.fromkeys(
+        (str(a.source["file"]), str(a.source["sha256"])) for a in analyses if a.source.get("file") and a.source.get("sha256")
+    )
+    return f"SHA-256: {'; '.join(f'{short(plain(name), _FILE)} {plain(sha)}' for name, sha in files)}." if files else ""
 
 
 def _data(a: Analysis) -> tuple[str, str]:
@@ -280,14 +299,17 @@ def _data(a: Analysis) -> tuple[str, str]:
     if not a.source.get("file"):
         return "Data", f"{rows}, not read from a file"
     left_out = f", {count_text(a.n_excluded)} left out" if a.n_excluded else ""
-    return "Data", f"{short(plain(str(a.source['file'])), _FILE)}, {rows}{left_out}; SHA-256 {plain(str(a.source.get('sha256', '–')))}"
+    sha = plain(str(a.source.get("sha256", "")))
+    known = f"; SHA-256 {sha[:_SHA]}{'…' if len(sha) > _SHA else ''}" if sha else ""
+    return "Data", f"{short(plain(str(a.source['file'])), _FILE)}, {rows}{left_out}{known}"
 
 
-def _period(a: Analysis) -> str:
+def _period(a: Analysis, could_be_time: Sequence[str]) -> str:
     found: Periods | None = a.requested.get("periods")
     timed = [p for p in (found.periods if found is not None else ()) if p.position is not None]
     if not timed:
-        return f"not known (no column of times). {_LATER}"
+        named = listed([short(plain(name), NAME_LENGTH) for name in could_be_time], 2)
+        return f"not known (no column was named as the time{f'; {named} could be it' if named else ''}). {_LATER}"
     first, last = (short(plain(_end(p, i)), NAME_LENGTH) for p, i in ((timed[0], 0), (timed[-1], -1)))
     return f"{first if first == last else f'{first} to {last}'}. {_LATER}"
 
@@ -300,36 +322,47 @@ def _end(period: Period, which: int) -> str:
 # --- caveats --------------------------------------------------------------------------------------------------------------
 
 
-def caveats(a: Analysis, training: Training) -> Section:
-    """What must be read beside the numbers."""
-    lines = [training_statement(training)]
+def caveats(a: Analysis, training: Answers) -> Section:
+    """What must be read beside the numbers; ``training`` has the answer for each model by its name."""
+    lines = [*training_statements({short(plain(name), NAME_LENGTH): answer for name, answer in training.items()})]
     lines += verdict_words(a)[1] if a.verdict.level in ("V0", "V1") else ()
-    lines += [line for line in (view_note(a), _changes(a)) if line]
+    lines += [line for line in (_view_line(a), _changes(a)) if line]
     lines.append(_bins(a))
     if a.task == "multiclass" and a.view == "top_label":
         lines.append("Checks only the predicted class; the probabilities of the other classes can be wrong.")
     notes = [*dict.fromkeys(map(plain, a.notes))]
-    if not any(note.startswith("Rows come in ") for note in notes):
+    if not clustered(a):
         lines.append("Intervals assume independent rows; repeated rows of one person or event make the true intervals wider.")
-    lines += [short(note, _NOTE) for note in notes[:_NOTES]]
+    lines += [f"About the data: {short(note, _NOTE)}" for note in notes[:_NOTES]]
     if len(notes) > _NOTES:
         lines.append(f"{len(notes) - _NOTES} more notes on the data stand in the dashboard and in the output of calibcore measure.")
     return Section("Read with care", tuple(lines), listed=True)
 
 
+def _view_line(a: Analysis) -> str | None:
+    """What the verdict judges, where the picture shows something else."""
+    if a.view == "top_label" or "top_label" not in a.views:
+        return None
+    event = f"“{_event(a)}”"
+    if a.pattern.name == "shifted":
+        return f"The verdict is about the probability of {event}." if a.view == "positive" else "The verdict is about the positive class."
+    if a.view == "positive":
+        judged = f"The picture shows the probability of {event}, the verdict judges the predicted class."
+        return f"{judged} Too sure there looks like an S round 50% here."
+    return f"The picture shows {event} against all other classes; the verdict judges the predicted class."
+
+
 def _bins(a: Analysis) -> str:
     s = a.settings
-    kind = "the analyst's own" if s.strategy == "custom" else s.strategy.replace("_", "-")
-    return (
-        f"ECE depends on bins and rows: here {len(a.bins.count)} {kind} bins, {a.bins.used} of them with rows, and n = {count_text(a.n)}."
-    )
+    kind = "bins of the analyst's own" if s.strategy == "custom" else f"{s.strategy.replace('_', '-')} bins"
+    return f"ECE depends on bins and rows: here {len(a.bins.count)} {kind}, {a.bins.used} of them with rows, and n = {count_text(a.n)}."
 
 
 def _changes(a: Analysis) -> str | None:
     found: Periods | None = a.requested.get("periods")
     if found is None or found.change is None or found.change.p_value > 0.05:
         return None
-    names = [p.name for p in found.judged]
-    return (
-        f"The gap is not the same throughout the period ({len(names)} periods compared, p = {found.change.p_value:.2g}): see it by period."
-    )
+    ends = (f(found.judged, key=lambda p: p.gap.value) for f in (min, max))
+    low, high = (f"{difference(p.gap.value, in_points=True)} points ({short(plain(p.name), NAME_LENGTH)})" for p in ends)
+    p = "p < 0.001" if found.change.p_value < 0.001 else f"p = {found.change.p_value:.2g}"
+    return f"The gap is not the same throughout the period ({len(found.judged)} periods compared, {p}): from {low} to {high}."

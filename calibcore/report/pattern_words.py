@@ -12,7 +12,7 @@ from calibcore.analysis import Analysis
 
 __all__ = ["would_change"]
 
-_HALF = 1.28  # standard deviations that each half must be off, for a pattern to be called uniform
+_LEAST = 0.02  # a gap below that is no pattern
 _SIDES = {"over": "too sure", "under": "not sure enough"}
 
 
@@ -33,18 +33,11 @@ def _strongest(a: Analysis, side: str) -> Run:
     return min(found, key=lambda r: r.z) if side == "over" else max(found, key=lambda r: r.z)
 
 
-def _limit(a: Analysis, side: str) -> str:
-    bins = a.detection.bins
-    return f"{bins.over_limit if side == 'over' else bins.under_limit:.1f}"
-
-
 def _run_text(run: Run | dict[str, Any]) -> str:
-    """One range with its rows, gap and distance from what is claimed."""
-    of = run if isinstance(run, dict) else {k: getattr(run, k) for k in ("low", "high", "count", "gap", "z")}
-    z = of["z"]
-    off = "beyond any chance" if z is None or not math.isfinite(z) else f"{abs(z):.1f} standard deviations"
+    """One range with its rows and gap."""
+    of = run if isinstance(run, dict) else {k: getattr(run, k) for k in ("low", "high", "count", "gap")}
     where = confidence_range(of["low"], of["high"])
-    return f"{where} confidence ({of['count']:,} rows, gap {points(of['gap'], signed=True)} points, {off})"
+    return f"{where} confidence ({of['count']:,} rows, gap {points(of['gap'], signed=True)} points)"
 
 
 def _lacks(a: Analysis, side: str) -> str | None:
@@ -52,7 +45,16 @@ def _lacks(a: Analysis, side: str) -> str | None:
     run = _strongest(a, side)
     if run.gap >= 0 if side == "over" else run.gap <= 0:
         return None
-    return f"{_run_text(run)}; it takes {_limit(a, side)} standard deviations and 2 points"
+    return f"{_run_text(run)}; it takes {_needed(a, run, side)}"
+
+
+def _needed(a: Analysis, run: Run, side: str) -> str:
+    """The gap from which on the range would count, with as many rows: 2 points, or what chance leaves where that is more."""
+    bins = a.detection.bins
+    limit = bins.over_limit if side == "over" else bins.under_limit
+    beyond_chance = limit * abs(run.gap / run.z) if run.z and math.isfinite(run.z) else 0.0
+    gap = max(_LEAST, beyond_chance)
+    return f"{points(-gap if side == 'over' else gap, signed=True)} points"
 
 
 def _both_sides(a: Analysis) -> list[str]:
@@ -75,13 +77,10 @@ def _halves(a: Analysis) -> list[str]:
     halves = a.pattern.evidence.get("halves_z")
     if not halves or None in halves:
         return []
-    over = "overconfidence" in a.pattern.name
-    nearer = max(halves) if over else min(halves)
-    off = f"{abs(nearer):.1f} standard deviations {_SIDES['over' if nearer < 0 else 'under']}"
     if a.pattern.name.startswith("uniform"):
-        return [f"With half of its confidence within {_HALF} standard deviations it would be a fault of one range; the nearer is {off}."]
-    word = _SIDES["over" if over else "under"]
-    return [f"If both halves of its confidence were {_HALF} standard deviations {word}, it would be so throughout; one half is {off}."]
+        return ["If the claims fitted in the lower or the upper half of its confidence, it would be a fault of one range."]
+    word = _SIDES["over" if "overconfidence" in a.pattern.name else "under"]
+    return [f"If it were {word} in the lower and in the upper half of its confidence, it would be so throughout."]
 
 
 def _non_uniform(a: Analysis) -> list[str]:
@@ -105,11 +104,10 @@ def _collapse(a: Analysis) -> list[str]:
     return [f"With fewer than 60 of 100 predictions at {limit} or less (now {share:.0f}) the pattern would be judged range by range."]
 
 
-def _shifted(a: Analysis) -> list[str]:
-    e = a.pattern.evidence
-    shift, slope = e["likelihood_ratio_intercept"], e["likelihood_ratio_slope"]
-    against = f"(likelihood ratio {slope:.1f} against {shift:.1f})"
-    return [f"If claims too extreme explained more than a shift of all claims {against}, the pattern would be judged range by range."]
+def _shifted(_: Analysis) -> list[str]:
+    return [
+        "If claims that are too extreme explained these rows better than a shift of all claims, the pattern would be judged range by range."
+    ]
 
 
 def _one_sided(a: Analysis) -> list[str]:

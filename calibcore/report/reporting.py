@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
+
+from numpy.typing import NDArray
 
 from calibcore.advice.recalibration import Remedies
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.errors import InputError
+from calibcore.inference.slices import distinct_of, is_missing
 from calibcore.plot.marks import Chart
 from calibcore.predictions import Predictions
 from calibcore.report import parts
+from calibcore.report.advising import what_to_do
 from calibcore.report.parts import Section
 from calibcore.report.tables import Table, plain, settings_text
 from calibcore.report.training import Training
 from calibcore.version import __version__
 
-__all__ = ["MOST_AUDIENCE", "MOST_HEADING", "MOST_MODELS", "MOST_NOTE", "Options", "Report", "reported", "with_period"]
+__all__ = ["MOST_AUDIENCE", "MOST_HEADING", "MOST_MODELS", "MOST_NOTE", "Options", "Report", "reported", "times_in_groups", "with_period"]
 
 MOST_MODELS = 4
 MOST_HEADING, MOST_AUDIENCE, MOST_NOTE = 120, 80, 280  # characters
+_TIME = re.compile(r"(19|20)\d{2}([-/.](\d{1,2}|[QqWw]\d{1,2})([-/.]\d{1,2}([ T].*)?)?)?|\d{1,2}[./]\d{1,2}[./](19|20)\d{2}.*")
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 
 
@@ -36,8 +42,12 @@ class Options(TypedDict, total=False):
         Of the first model; a text says why none could be tested.
     heading, audience, note : str, optional
         The analyst's own words: at most 120, 80 and 280 characters.
-    training : {"yes", "no", "unknown"}
-        Whether the rows were used to train or tune the model.
+    training : {"yes", "no", "unknown"} or sequence of these
+        Whether the rows were used to train or tune the models: one answer for all, or one for each analysis.
+    classes : str, optional
+        What the best remedy does to the predicted classes: `calibcore.report.fix_words.class_sentence`.
+    could_be_time : sequence of str, optional
+        Columns that could be the time, where none was named: `times_in_groups`.
     date : datetime.date, optional
         Today by default.
     """
@@ -47,7 +57,9 @@ class Options(TypedDict, total=False):
     heading: str | None
     audience: str | None
     note: str | None
-    training: Training
+    training: Training | Sequence[Training]
+    classes: str | None
+    could_be_time: Sequence[str]
     date: dt.date | None
 
 
@@ -63,14 +75,16 @@ class Report:
         "" where nobody is named.
     facts : tuple of (str, str)
         Name and value: data, period.
+    to_do : str
+        What to do, in one sentence.
     verdict : str
         At most 35 words.
     charts : tuple of Chart
         The diagram and the share of rows.
     how_to_read : str
         Caption of the charts.
-    beside : tuple of Section
-        What stands beside the charts.
+    below, beside : tuple of Section
+        What stands below and beside the charts.
     table, table_title : Table, str
     differences, key : str
         Between the models ("" for none), and what the columns mean.
@@ -83,9 +97,11 @@ class Report:
     date: str
     audience: str
     facts: tuple[tuple[str, str], ...]
+    to_do: str
     verdict: str
     charts: tuple[Chart, ...]
     how_to_read: str
+    below: tuple[Section, ...]
     beside: tuple[Section, ...]
     table: Table
     table_title: str
@@ -112,35 +128,61 @@ def reported(analyses: Sequence[Analysis], **options: Unpack[Options]) -> Report
         For no or too many models, different settings, remedies of another model, or words that are too long.
     """
     _check(analyses, options.get("remedies"))
+    answers = _answers(analyses, options.get("training", "unknown"))
     a, day = analyses[0], options.get("date") or dt.datetime.now().astimezone().date()
     return Report(
         title=_own("heading", options.get("heading"), MOST_HEADING) or f"Calibration of {parts.short(plain(a.name), parts.NAME_LENGTH)}",
         day=day,
         date=f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
         audience=_own("audience", options.get("audience"), MOST_AUDIENCE),
-        facts=parts.facts(analyses),
+        facts=parts.facts(analyses, options.get("could_be_time", ())),
+        to_do=what_to_do(a, options.get("remedies"), answers[a.name]),
         verdict=parts.verdict_words(a)[0],
         charts=parts.charts(a),
         how_to_read=parts.how_to_read(a),
-        beside=_beside(a, options.get("remedies")),
+        below=(parts.means(),),
+        beside=_beside(a, options.get("remedies"), options.get("classes")),
         table=parts.table(analyses),
         table_title="The model in numbers" if len(analyses) == 1 else "The models in numbers",
         differences=parts.differences(analyses, options.get("comparison")),
         key=parts.key(a),
-        caveats=parts.caveats(a, options.get("training", "unknown")),
+        caveats=parts.caveats(a, answers),
         note=_own("note", options.get("note"), MOST_NOTE),
-        footer=f"calibcore {__version__}. {settings_text(a.settings)}",
+        footer=f"Made with calibcore {__version__}. To repeat it: {settings_text(a.settings)} {parts.hashes(analyses)}".rstrip(),
     )
 
 
-def _beside(a: Analysis, remedies: Remedies | str | None) -> tuple[Section, ...]:
-    found = (parts.plain_terms(a), parts.means(), parts.pattern(a, remedies), parts.threshold(a), parts.worth(a))
+def _answers(analyses: Sequence[Analysis], training: Training | Sequence[Training]) -> dict[str, Training]:
+    """The answer for each model by its name."""
+    each: Sequence[Training] = [training] * len(analyses) if isinstance(training, str) else training
+    return dict(zip((a.name for a in analyses), each, strict=True))
+
+
+def _beside(a: Analysis, remedies: Remedies | str | None, classes: str | None) -> tuple[Section, ...]:
+    found = (parts.plain_terms(a), parts.pattern(a, remedies, classes), parts.threshold(a), parts.worth(a))
     return tuple(section for section in found if section is not None)
 
 
 def with_period(model: Predictions, settings: Settings) -> Settings:
     """Settings under which the analysis knows the period covered, where the rows have times."""
     return settings if model.time is None else replace(settings, on_request=(*settings.on_request, "periods"))
+
+
+def times_in_groups(model: Predictions) -> tuple[str, ...]:
+    """Group columns that hold dates, months, quarters or years, where no column was named as the time.
+
+    Examples
+    --------
+    >>> rows = {"region": ["north", "south"], "month": ["2024-01", "2024-02"]}
+    >>> times_in_groups(Predictions.from_top_label([0.9, 0.8], [1, 0], groups=rows))
+    ('month',)
+    """
+    return () if model.time is not None else tuple(name for name, values in model.groups.items() if _are_times(values))
+
+
+def _are_times(values: NDArray[Any]) -> bool:
+    there = {str(v).strip() for v in distinct_of(values)[0] if not is_missing(v)}
+    return len(there) > 1 and all(_TIME.fullmatch(text) for text in there)
 
 
 def _check(analyses: Sequence[Analysis], remedies: Remedies | str | None) -> None:

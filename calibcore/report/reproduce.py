@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from calibcore.analysis import Analysis, Comparison, Settings
@@ -14,8 +14,9 @@ from calibcore.options import mapping_arguments, settings_arguments
 from calibcore.report.tables import plain
 from calibcore.version import __version__
 
-__all__ = ["Commands", "Origin", "Source", "commands", "mistakable", "python_code"]
+__all__ = ["Commands", "Origin", "Source", "added_by_commands", "commands", "grouped_by", "mistakable", "python_code"]
 
+_ALONE = "The command line judges recalibrations of all classes; for the confidence alone take the Python code."
 _DIFFERENT = "One command reads all its files with the same answers, and these have different ones; take the Python code."
 
 
@@ -46,10 +47,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """Where a model comes from: the ``index``-th of a source."""
+    """Where a model comes from: the ``index``-th of a source; ``alone`` where only its confidence is looked at."""
 
     source: Source
     index: int = 0
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,16 @@ class Commands:
     def text(self) -> str:
         """The lines, one below the other."""
         return "\n".join(self.lines)
+
+
+def grouped_by(origin: Origin, columns: Sequence[str]) -> Origin:
+    """The same model, read with these columns as its groups and no others."""
+    return replace(origin, source=replace(origin.source, mapping=replace(origin.source.mapping, groups=tuple(columns))))
+
+
+def added_by_commands(origin: Origin, *, timed: bool) -> tuple[str, ...]:
+    """What ``calibcore measure`` computes unasked: groups where they are named, periods where the rows have times."""
+    return (*(("groups",) if origin.source.mapping.groups else ()), *(("periods",) if timed else ()))
 
 
 def python_code(results: Comparison | Sequence[Analysis], origins: Mapping[str, Origin]) -> str:
@@ -79,7 +91,9 @@ def python_code(results: Comparison | Sequence[Analysis], origins: Mapping[str, 
     sources = _sources(analyses, origins)
     lines = [f"# The same numbers, with calibcore {__version__}; run it in the folder that holds the files."]
     lines += [f"# A sample file: {line}" for line in _sample_lines(sources)]
-    lines += ["import calibcore as cc", "from calibcore.report.exports import results_json", ""]
+    lines += ["import calibcore as cc"]
+    lines += ["from calibcore.advice.recalibration import confidence_only"] * any(origins[a.name].alone for a in analyses)
+    lines += ["from calibcore.report.exports import results_json", ""]
     lines += ["settings = cc.Settings(", *(f"    {k}={_literal(v)}," for k, v in _settings(analyses[0].settings).items()), ")"]
     for i, source in enumerate(sources):
         about = f"  # SHA-256 {source.sha256}" if source.sha256 else ""
@@ -121,6 +135,8 @@ def commands(results: Comparison | Sequence[Analysis], origins: Mapping[str, Ori
         where the options cannot say it.
     """
     analyses = _analyses(results)
+    if any(origins[a.name].alone for a in analyses):
+        return Commands(notes=(_ALONE,))
     sources = _sources(analyses, origins)
     together: dict[tuple[str, ...], list[Source]] = {}
     for source in sources:
@@ -174,7 +190,9 @@ def _settings(s: Settings) -> dict[str, Any]:
 def _model(a: Analysis, origin: Origin, sources: Sequence[Source]) -> str:
     number = next(i for i, s in enumerate(sources) if s is origin.source)
     text = f"file_{number + 1}[{origin.index}]"
-    return text if origin.source.models[origin.index] == a.name else f"{text}.but(name={_literal(a.name)})"
+    if origin.source.models[origin.index] != a.name:
+        text = f"{text}.but(name={_literal(a.name)})"
+    return f"confidence_only({text})" if origin.alone else text
 
 
 def _call(name: str, said: Mapping[str, Any]) -> str:

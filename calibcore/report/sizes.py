@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 __all__ = [
     "COMFORTABLE",
+    "FORMATS",
     "MOST_CLASSES",
     "MOST_FILES",
     "MOST_MODELS",
@@ -21,6 +22,10 @@ MOST_MODELS = 8
 MOST_FILES = 8  # of a folder that are loaded at once
 MOST_CLASSES = 1000
 COMFORTABLE = 200 * 2**20  # bytes up to which a file is read without a notice
+FORMATS = (
+    "CSV, TSV or other text, Excel or ODS, Parquet, Arrow or Feather, JSON, JSON Lines, npy or npz; also as gz or zip. "
+    "Large files are read faster as Parquet, or opened in place with the command calibcore dashboard PATH."
+)
 _FEWEST_BINS, _MOST_BINS = 5, 50
 
 
@@ -36,11 +41,10 @@ def suggested_bins(n: int) -> int:
 
 
 def limits_line(most_megabytes: int) -> str:
-    """What can be added, and up to which size."""
+    """What can be added, and up to which size, in a line; `FORMATS` says all."""
+    best = COMFORTABLE // 2**20
     return (
-        "CSV, TSV or other text, Excel or ODS, Parquet, Arrow or Feather, JSON, JSON Lines, npy or npz; also as gz or zip. "
-        f"Up to 200 MB read comfortably, up to {most_megabytes:,} MB at all; larger files are better as Parquet, "
-        "or opened in place with the command calibcore dashboard PATH."
+        f"CSV, Excel, Parquet, JSON, npz and others, up to {most_megabytes:,} MB{f', best below {best}' if most_megabytes > best else ''}."
     )
 
 

@@ -16,6 +16,7 @@ from calibcore.binned import BinnedStatistics
 from calibcore.checks import name_key, percent_text
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
+from calibcore.plot.wording import pairing_text
 
 __all__ = [
     "NONE",
@@ -26,7 +27,7 @@ __all__ = [
     "interval_text",
     "mce_text",
     "model_table",
-    "pairing_text",
+    "p_text",
     "plain",
     "record_table",
     "score_text",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 NONE = "–"
+_LEAST_P = 1 / 1001  # of a test by 1,000 redraws
 _FEW = 30  # rows below which a bin's gap is mostly noise
 # What a spreadsheet takes for a formula: its sign first in a cell, also behind what is skipped or taken for a quote.
 _FORMULA = re.compile(r"""[\s\x00-\x1f\ufeff\u200b"'`“”„‘’«»]*[=+\-@＝＋－＠]""")
@@ -108,6 +110,21 @@ class Table:
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def p_text(p: float | None, drawn: float | None) -> str:
+    """A p-value; one that rests on the least that redraws can give is an upper bound, and told as such.
+
+    Parameters
+    ----------
+    p : float, optional
+        As it is shown, such as adjusted.
+    drawn : float, optional
+        The p-value of the redraws that it was made from.
+    """
+    if p is None:
+        return NONE
+    return f"≤ {p:.2g}" if drawn is not None and drawn <= _LEAST_P else f"{p:.2g}"
 
 
 def count_text(n: float) -> str:
@@ -249,20 +266,12 @@ def difference_table(comparison: Comparison) -> Table:
 def _difference_row(d: Differences, ece: float) -> tuple[str, ...]:
     return (
         plain(d.model),
-        pairing_text(d),
+        pairing_text(d.pairing),
         interval_text(d.log_loss),
         interval_text(d.brier),
         gap_text(d.gap),
         _signed_score(ece),
     )
-
-
-def pairing_text(d: Differences) -> str:
-    """Which rows were compared: "4,000 rows, paired by id"."""
-    if not d.pairing.paired:
-        return "not paired: different rows"
-    left = d.pairing.only_first + d.pairing.only_second
-    return f"{count_text(d.pairing.n_common)} rows, paired by {d.pairing.how}" + (f"; {count_text(left)} only in one" if left else "")
 
 
 def record_table(analyses: Sequence[Analysis], comparison: Comparison | None = None) -> Table:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from calibcore.advice.verdict import confidence_range, percent, points
 from calibcore.analysis import Analysis
-from calibcore.inference.comparison import Differences
+from calibcore.inference.comparison import Differences, Pairing
 from calibcore.inference.intervals import Estimate
-from calibcore.plot.frame import directions, notable, words_of
+from calibcore.plot.frame import clustered, directions, notable, weighted, words_of
 from calibcore.plot.sweep import ece_between
 from calibcore.plot.wording import FEW_ROWS, bin_range
-from calibcore.report.tables import Table, count_text, gap_text, interval_text, mce_text, plain, score_text, settings_text, share_text
+from calibcore.report.tables import Table, count_text, gap_text, mce_text, plain, score_text, settings_text, share_text
 from calibcore.report.training import Training, training_caveat
 
 __all__ = [
@@ -43,7 +43,7 @@ _HEADLINES = {
     "local_overconfidence": "is overconfident in one range",
     "local_underconfidence": "is underconfident in one range",
     "non_uniform_overconfidence": "is too sure in some ranges, not sure enough in others",
-    "extreme_overconfidence": "is almost always sure, and too often wrong",
+    "extreme_overconfidence": "is mostly very sure, and too often wrong",
     "none_detected": "shows no miscalibration in these rows",
     "unclear": "differs from its claims, but not in a clear place",
 }
@@ -115,7 +115,8 @@ def remedy_line(a: Analysis) -> str | None:
     """What usually helps, unless the verdict has said it or nothing needs help."""
     if a.verdict.level in ("V0", "V1", "V2") or a.pattern.remedy in a.verdict.text:
         return None
-    return f"What usually helps: {a.pattern.remedy}"
+    said = a.pattern.remedy
+    return f"Remedy: {said}" if said.startswith(("None", "Probably none", "Recalibration cannot")) else f"What usually helps: {said}"
 
 
 def chance_text(a: Analysis) -> str:
@@ -147,15 +148,22 @@ def shown_lines(a: Analysis) -> tuple[str, ...]:
     level = "accuracy" if a.view == "top_label" else "base rate"
     found = directions(a.bins, a.settings.level)
     over, under = found.count("over"), found.count("under")
+    too_sure, unsure = ("too sure", "not sure enough") if a.view == "top_label" else (words.over, words.under)
     bins = (
-        f"Of {a.bins.used} bins with rows, {over or 'none'} {_lie(over)} below what a calibrated model would show (too sure), "
-        f"{under or 'none'} above (not sure enough)."
+        f"Of {a.bins.used} {'bin' if a.bins.used == 1 else 'bins'} with rows, {over or 'none'} {_lie(over)} below what a calibrated model "
+        f"would show ({too_sure}), {under or 'none'} above ({unsure})."
     )
+    if a.bins.shared:
+        bins = f"{a.bins.used} {'bin shares' if a.bins.used == 1 else 'bins share'} tied rows, so no range can be given for them."
     return (
-        f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {count_text(a.n)} rows.",
+        f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {_rows(a.n)}.",
         bins,
         f"The test for miscalibration does not use these bins: {_p_text(a.detection.p_value)}.",
     )
+
+
+def _rows(n: int) -> str:
+    return f"{count_text(n)} {'row' if n == 1 else 'rows'}"
 
 
 def _lie(n: int) -> str:
@@ -173,11 +181,12 @@ def worst_range(a: Analysis) -> str | None:
     if i is None:
         return None
     n, words = float(a.bins.count[i]), words_of(a)
-    right, expected = float(a.bins.accuracy[i]) * n, float(a.bins.confidence[i]) * n
-    what = {"top_label": "were right", "positive": "were positive"}.get(a.view, f"were {plain(a.view.removeprefix('class:'))}")
+    shares = float(a.bins.accuracy[i]), float(a.bins.confidence[i])
+    right, expected = (f"{percent(x)} by weight" if weighted(a) else f"{x * n:,.0f}" for x in shares)
+    what = {"top_label": "were right", "positive": "were positive"}.get(a.view, f"were “{plain(a.view.removeprefix('class:'))}”")
+    made = "prediction" if n == 1 else "predictions"
     return (
-        f"Of {count_text(n)} predictions made at {bin_range(a.bins, i)} {words.predicted}, {right:,.0f} {what}; "
-        f"about {expected:,.0f} would be expected."
+        f"Of {count_text(n)} {made} made at {bin_range(a.bins, i)} {words.predicted}, {right} {what}; about {expected} would be expected."
     )
 
 
@@ -191,7 +200,8 @@ def bin_option(a: Analysis, i: int) -> str:
 
 def evidence_lines(a: Analysis) -> tuple[str, ...]:
     """Why the verdict is what it is: the test and the runs of confidences it rests on."""
-    lines = [f"Test over {a.detection.draws:,} redraws of the labels: {_p_text(a.detection.p_value)}."]
+    together = ", which keep rows of a cluster together" if clustered(a) else ""
+    lines = [f"Test over {a.detection.draws:,} redraws of the labels{together}: {_p_text(a.detection.p_value)}."]
     for side, word in (("over", "Too sure"), ("under", "Not sure enough")):
         run = a.pattern.evidence.get(side)
         if run:
@@ -199,9 +209,8 @@ def evidence_lines(a: Analysis) -> tuple[str, ...]:
             gap = points(run["gap"], signed=True)
             lines.append(f"{word} at {where} confidence: {run['count']:,} rows, gap {gap} points.")
     halves = a.pattern.evidence.get("halves_z")
-    if halves and None not in halves:
-        lower, upper = (f"{z:+.1f}".replace("-", "−") for z in halves)
-        lines.append(f"Standard deviations off: {lower} in the lower half of its confidence, {upper} in the upper half.")
+    if a.pattern.name.startswith("uniform") and halves:
+        lines.append("It shows in the half of the rows with the lower confidence and in the half with the higher.")
     return tuple(lines)
 
 
@@ -212,6 +221,10 @@ def view_note(a: Analysis) -> str | None:
         return f"Overconfidence looks like an S round 50% here. {judged}"
     if a.view.startswith("class:"):
         return f"One class against the rest. {judged}"
+    if a.task == "binary":
+        positive, other = plain(a.positive_class or "positive"), plain(next((c for c in a.classes if c != a.positive_class), "other"))
+        itself = f"For the probability of “{positive}” itself choose View: Positive class."
+        return f"Judged here: the predicted class, “{positive}” or “{other}”. {itself}"
     return None
 
 
@@ -235,7 +248,8 @@ def caveats(a: Analysis) -> tuple[Caveat, ...]:
     where = f"It is the gap of the bin {bin_range(a.bins, a.bins.mce_bin)}, which holds {count_text(rows)} rows."
     found.append(Caveat(f"MCE is the largest of {a.bins.used} noisy gaps{few}.", where))
     found.append(Caveat("A small ECE alone does not make a model useful.", _USEFUL_WHY))
-    found.append(Caveat("Intervals assume independent rows.", "Repeated rows of one person or event make the true intervals wider."))
+    if not clustered(a):
+        found.append(Caveat("Intervals assume independent rows.", "Repeated rows of one person or event make the true intervals wider."))
     return tuple(found)
 
 
@@ -283,13 +297,47 @@ def strategy_table(analyses: Sequence[Analysis], n_bins: int) -> Table:
 
 
 def difference_sentence(d: Differences, baseline: str) -> str:
-    """Which of two models scores better, decided by log loss (by the Brier score where log losses were clipped)."""
+    """Which of two models scores better, by which score and on which rows.
+
+    Log loss decides, the Brier score where log losses were clipped; what the other score says stands beside it.
+    """
     model, base = plain(d.model), plain(baseline)
-    measure, found = ("log loss", d.log_loss) if d.log_loss is not None and d.log_loss.low is not None else ("Brier score", d.brier)
-    rows = f"on the same {d.pairing.n_common:,} rows" if d.pairing.paired else "on different rows, so less sharply"
-    if found is None or found.low is None or found.high is None:
+    scores = [(name, e) for name, e in (("log loss", d.log_loss), ("Brier score", d.brier)) if e is not None and e.low is not None]
+    if not scores:
         return f"{model} and {base}: only the gap can be compared; it differs by {gap_text(d.gap)} points."
-    numbers = f"{measure} {interval_text(found)}"
-    if found.low <= 0 <= found.high:
-        return f"{model} and {base}: these rows do not tell which scores better ({numbers}), compared {rows}."
-    return f"{model} scores {'worse' if found.value > 0 else 'better'} than {base}: {numbers}, compared {rows}."
+    (measure, found), *others = scores
+    side = _side(found)
+    if side is None:
+        said = f"{model} and {base}: these rows do not tell which scores better by {measure} ({_with_ends(found)})"
+    else:
+        said = f"{model} scores {side} than {base} by {measure} ({_with_ends(found)})"
+    return f"{said}{''.join(_beside(name, e, side, model) for name, e in others)}. Compared {_compared_on(d.pairing)}."
+
+
+def _side(e: Estimate) -> str | None:
+    """Where an interval of a difference lies; None where it holds 0."""
+    assert e.low is not None
+    assert e.high is not None
+    return None if e.low <= 0 <= e.high else "worse" if e.value > 0 else "better"
+
+
+def _beside(name: str, e: Estimate, side: str | None, model: str) -> str:
+    """What another score says beside the one that decides."""
+    other = _side(e)
+    if other == side:
+        return f" {'nor' if side is None else 'and'} by {name} ({_with_ends(e)})"
+    if other is None:
+        return f"; the {name} does not tell them apart ({_with_ends(e)})"
+    return f"; by {name} {model} scores {other} ({_with_ends(e)})"
+
+
+def _with_ends(e: Estimate) -> str:
+    return f"{score_text(e.value, signed=True)}, {score_text(e.low, signed=True)} to {score_text(e.high, signed=True)}"
+
+
+def _compared_on(pairing: Pairing) -> str:
+    rows = f"{pairing.n_common:,} rows"
+    return {
+        "id": f"on the same {rows}, paired by id",
+        "row order": f"row by row on {rows}, since no ids are shared and the labels agree in order",
+    }.get(pairing.how, "on different rows, so less sharply")

@@ -53,14 +53,16 @@ def choose(its_settings: cc.Settings) -> tuple[cc.Settings, str | None]:
             persist_state="session",
             width=_WIDTH,
         )
-        error = _cost("Cost of an error (optional)", "cost_error")
-        review = _cost("Cost of reviewing a row (optional)", "cost_review")
+        error = _cost("cost_error", *act_words.cost_label(its_settings.view))
+        review = _cost("cost_review", "Cost of reviewing a row (optional)")
     error, review, open_question = act_words.both_costs(error, review)
     return replace(its_settings, threshold=threshold, cost_error=error, cost_review=review), open_question
 
 
-def _cost(label: str, key: str) -> float | None:
-    return st.number_input(label, 0.0, value=None, key=key, format="%g", bind="query-params", persist_state="session", width=_WIDTH)
+def _cost(key: str, label: str, about: str | None = None) -> float | None:
+    return st.number_input(
+        label, 0.0, value=None, key=key, format="%g", help=about, bind="query-params", persist_state="session", width=_WIDTH
+    )
 
 
 def acted(a: Analysis) -> None:

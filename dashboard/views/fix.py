@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
 from dashboard.session import Model
-from dashboard.takeaway import takeaway
+from dashboard.takeaway import Asked, takeaway
 
 _SCORES: dict[str, Score] = {"Log loss": "log_loss", "Brier score": "brier", "Gap": "gap"}
 _SIDE = 340  # of a diagram, in pixels: one fits on a phone, two stand side by side on a screen
@@ -70,10 +71,11 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
     widgets.text(found.answer, fix_words.diagnosis_line(found, before))
     widgets.text(fix_words.how_judged(found), fix_words.PREVIEW, small=True)
     drawn = [all_changes(found)]
+    taken = Asked(model, {"remedies": found}, alone=model.file is None, notes=(fix_words.TAKEN,))
     chosen = choose_remedy(found)
     if chosen is None:
         widgets.text(fix_words.NOTHING)
-        takeaway([before], drawn)
+        takeaway([before], drawn, asked=taken)
         return
     one_change(found, chosen)
     held_out = remedies.held_out(model, found, chosen.method)
@@ -84,7 +86,7 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
     st.subheader("Read with care")
     widgets.caveats(fix_words.fix_caveats(found, chosen))
     the_map(model, found, chosen)
-    takeaway([before, after], drawn)
+    takeaway([before], drawn, asked=replace(taken, also=(after,)))
 
 
 def all_changes(found: cc.Remedies) -> Chart | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 import calibcore as cc
@@ -11,11 +13,11 @@ from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
 from calibcore.inference.slices import MINIMUM
 from calibcore.plot.marks import Chart
-from calibcore.report import group_words
+from calibcore.report import group_words, words
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, slices, widgets
 from dashboard.problems import guarded
-from dashboard.takeaway import takeaway
+from dashboard.takeaway import Asked, takeaway
 
 _LENGTHS = {"Automatic": None, "Day": "day", "Month": "month", "Quarter": "quarter", "Year": "year"}
 _LOADING = 320  # pixels
@@ -30,19 +32,32 @@ def page() -> None:
     model = widgets.choose_model(session.models())
     its_settings, lacks = settings.current().for_model(model)
     st.title(markdown_free(f"Groups and classes of {model.name}"))
-    if lacks:
-        widgets.text(lacks, small=True)
     with guarded("This page"):
         analysis = session.analyse(model, its_settings)
-        charts = [by_column(model, its_settings, analysis), *over_time(model, its_settings), by_class(analysis)]
-        takeaway([analysis], charts)
+        widgets.text(*filter(None, (lacks, words.view_note(analysis))), small=True)
+        groups, in_groups = by_column(model, its_settings, analysis)
+        periods, over = over_time(model, its_settings)
+        charts = [in_groups, over, by_class(analysis)]
+        takeaway([analysis], charts, asked=asked(model, groups, periods))
     st.page_link("views/fix.py", label="Next: would recalibration help?", icon=":material/arrow_forward:")
 
 
-def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> Chart | None:
+def asked(model: session.Model, groups: Groups | None, periods: Periods | None) -> Asked:
+    """The tables to take along, which are those of the command line: with another minimum or length they are computed anew."""
+    usual = _minimum() == MINIMUM
+    ready: dict[str, Any] = {"groups": {groups.column: groups}} if groups and usual else {}
+    automatic = st.session_state.get("period") in (None, "Automatic") or not slices.has_dates(model)
+    if periods and usual and automatic:
+        ready["periods"] = periods
+    shown = [name for name, found in (("groups", groups), ("periods", periods)) if found]
+    other = group_words.taken_otherwise(shown, MINIMUM) if shown and not (usual and automatic) else None
+    return Asked(model, ready, groups.column if groups else None, notes=(other,) if other else ())
+
+
+def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> tuple[Groups | None, Chart | None]:
     """Choose a column; see the gap of each of its values."""
     st.subheader("Groups")
-    columns, chart = slices.columns(model), None
+    columns, found, chart = slices.columns(model), None, None
     if not columns.offered:
         widgets.text(group_words.NO_COLUMN)
     else:
@@ -56,7 +71,7 @@ def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> C
                 chart = show_groups(found, a)
     if columns.left_out:
         widgets.text(columns.left_out, small=True)
-    return chart
+    return found, chart
 
 
 def _choose_column(offered: tuple[str, ...]) -> tuple[str | None, int]:
@@ -87,20 +102,24 @@ def show_groups(found: Groups, a: Analysis) -> Chart | None:
     return chart
 
 
-def over_time(model: session.Model, its_settings: cc.Settings) -> list[Chart | None]:
-    """The gap from period to period, where the rows have times; what was drawn."""
-    drawn: list[Chart | None] = []
+def over_time(model: session.Model, its_settings: cc.Settings) -> tuple[Periods | None, Chart | None]:
+    """The gap from period to period, where the rows have times."""
+    found, chart = None, None
     if model.predictions.time is None:
         if not session.state().samples:  # a sample has no columns to choose
             widgets.text(group_words.NO_TIME, small=True)
-        return drawn
+        return None, None
     st.subheader("Over time")
-    length, minimum = _choose_length(model), int(st.session_state.get("minrows", MINIMUM))
+    length, minimum = _choose_length(model), _minimum()
     with guarded("This chart"):
         with st.skeleton(height=_LOADING):
             found = slices.periods(model, its_settings, minimum, length)
-        drawn.append(show_periods(found))
-    return drawn
+        chart = show_periods(found)
+    return found, chart
+
+
+def _minimum() -> int:
+    return int(st.session_state.get("minrows", MINIMUM))
 
 
 def _choose_length(model: session.Model) -> str | None:

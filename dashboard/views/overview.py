@@ -16,8 +16,6 @@ from dashboard.takeaway import takeaway
 
 def page() -> None:
     """Draw the page."""
-    if session.state().samples:
-        widgets.text("Sample data: made-up models, 4,000 rows each. Upload your own in the sidebar.", small=True)
     if not session.models():
         st.title("No model to show yet")
         widgets.text("No file could be read so far. See the sidebar for what each needs.")

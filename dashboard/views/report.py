@@ -11,17 +11,31 @@ import calibcore as cc
 from calibcore.advice.recalibration import Remedies
 from calibcore.analysis import Comparison
 from calibcore.errors import InputError
+from calibcore.plot.wording import listed
 from calibcore.report import exports
-from calibcore.report.page import to_html
+from calibcore.report.act_words import both_costs, cost_label
+from calibcore.report.fix_words import class_sentence
+from calibcore.report.page import preview_height, to_html
 from calibcore.report.pdf import MISSING, can_write, to_pdf
-from calibcore.report.reporting import MOST_AUDIENCE, MOST_HEADING, MOST_MODELS, MOST_NOTE, Options, Report, reported, with_period
-from calibcore.report.training import ANSWERS, QUESTION, Training
+from calibcore.report.reporting import (
+    MOST_AUDIENCE,
+    MOST_HEADING,
+    MOST_MODELS,
+    MOST_NOTE,
+    Options,
+    Report,
+    reported,
+    times_in_groups,
+    with_period,
+)
+from calibcore.report.training import ANSWERS, QUESTION, Training, question
+from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
 from dashboard.session import Model
 
 _USUAL = 0.9  # as on the page Act
-_PAPER = 1_500  # pixels of the preview, which scrolls where that is too low
+_PAPER = 1_600  # pixels that the preview takes, about
 
 
 def page() -> None:
@@ -39,14 +53,20 @@ def page() -> None:
         if lacks:
             widgets.text(lacks, small=True)
         others = beside(model, its_settings)
-        its_settings = threshold(its_settings)
+        its_settings, open_question = threshold(its_settings)
+        if open_question:
+            widgets.text(open_question, small=True)
         tested = st.toggle("Test recalibration (takes a moment)", key="tested", bind="query-params", persist_state="session")
-        training(model)
+        training([model, *others])
+        times = times_in_groups(model.predictions)
+        if times:
+            said = f"Column {times[0]} could be the time. Name it as the time among the file's columns (sidebar), and the report says "
+            widgets.text(f"{said}which period it covers.", small=True)
         words = own_words(model)
     with paper, guarded("This report"):
         report = content(model, others, its_settings, words, tested=tested)
         downloads(report, model)
-        st.iframe(to_html(report), height=_PAPER, alt="Preview of the report")
+        st.iframe(to_html(report), height=preview_height(report), alt="Preview of the report")
     st.page_link("views/learn.py", label="Next: learn how to read it", icon=":material/arrow_forward:")
 
 
@@ -66,34 +86,44 @@ def beside(model: Model, its_settings: cc.Settings) -> list[Model]:
     return [session.model_named(n) for n in picked]
 
 
-def threshold(its_settings: cc.Settings) -> cc.Settings:
-    """The threshold of the page Act, if it shall be in the report."""
+def threshold(its_settings: cc.Settings) -> tuple[cc.Settings, str | None]:
+    """The threshold and the costs of the page Act, if they shall be in the report; a sentence where a cost is missing."""
     if not st.toggle("Say what happens at a threshold", key="acting", bind="query-params", persist_state="session"):
-        return its_settings
+        return its_settings, None
     t = st.number_input("Threshold", 0.0, 1.0, _USUAL, 0.01, "%g", key="t", bind="query-params", persist_state="session")
-    return replace(its_settings, threshold=t)
+    error = _cost("cost_error", *cost_label(its_settings.view))
+    review = _cost("cost_review", "Cost of reviewing a row (optional)")
+    error, review, open_question = both_costs(error, review)
+    return replace(its_settings, threshold=t, cost_error=error, cost_review=review), open_question
 
 
-def training(model: Model) -> None:
-    """The question that no file answers, for who has not answered it in the sidebar."""
-    if session.state().samples or model.file is None:
+def _cost(key: str, label: str, about: str | None = None) -> float | None:
+    return st.number_input(label, 0.0, value=None, key=key, format="%g", help=about, bind="query-params", persist_state="session")
+
+
+def training(chosen: Sequence[Model]) -> None:
+    """The question that no file answers, once for each file, for who has not answered it in the sidebar."""
+    if session.state().samples:
         return
-    key = "report training"
-    st.session_state[key] = session.training(model)
+    files = {m.file.content: m.file for m in chosen if m.file is not None}
     answers: list[Training] = ["unknown", "yes", "no"]
-    st.segmented_control(
-        QUESTION,
-        answers,
-        key=key,
-        required=True,
-        format_func=lambda answer: ANSWERS[answer],
-        on_change=_answered,
-        args=(model.file.content,),
-    )
+    for i, content in enumerate(files):
+        its_models = [m for m in chosen if m.file is not None and m.file.content == content]
+        key = f"report training {i}" if i else "report training"
+        st.session_state[key] = session.training(its_models[0])
+        st.segmented_control(
+            QUESTION if len(files) == 1 else markdown_free(question(listed([m.name for m in its_models]))),
+            answers,
+            key=key,
+            required=True,
+            format_func=lambda answer: ANSWERS[answer],
+            on_change=_answered,
+            args=(content, key),
+        )
 
 
-def _answered(content: str) -> None:
-    session.state().training[content] = st.session_state["report training"]
+def _answered(content: str, key: str) -> None:
+    session.state().training[content] = st.session_state[key]
 
 
 def own_words(model: Model) -> Options:
@@ -114,11 +144,14 @@ def content(model: Model, others: Sequence[Model], its_settings: cc.Settings, wo
     """What the report says."""
     first = session.analyse(model, with_period(model.predictions, its_settings))
     analyses = [first, *(session.analyse(m, its_settings) for m in others)]
+    found = held_out(model, its_settings) if tested else None
     words = {
         **words,
         "comparison": compared([model, *others], its_settings),
-        "remedies": held_out(model, its_settings) if tested else None,
-        "training": session.training(model),
+        "remedies": found,
+        "classes": classes(model, found),
+        "training": [session.training(m) for m in (model, *others)],
+        "could_be_time": times_in_groups(model.predictions),
     }
     return reported(analyses, **words)
 
@@ -144,6 +177,13 @@ def held_out(model: Model, its_settings: cc.Settings) -> Remedies | str:
         return str(error)
     finally:
         place.empty()
+
+
+def classes(model: Model, found: Remedies | str | None) -> str | None:
+    """What the best remedy does to the predicted classes."""
+    if not isinstance(found, Remedies) or found.best is None:
+        return None
+    return class_sentence(model.predictions, remedies.held_out(model, found, found.best.method).predictions)
 
 
 def downloads(report: Report, model: Model) -> None:

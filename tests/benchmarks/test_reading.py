@@ -1,4 +1,4 @@
-"""Speed of reading beside pyarrow alone, answers checked: `pytest tests/benchmarks --benchmark-enable`; else few rows, once."""
+"""Speed of reading beside pyarrow alone, answers checked: `pytest tests/benchmarks -n 0 --benchmark-enable`; else few rows, once."""
 
 from __future__ import annotations
 

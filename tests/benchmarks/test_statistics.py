@@ -1,4 +1,4 @@
-"""Speed of the statistics, answers checked: `pytest tests/benchmarks --benchmark-enable`; a plain run uses few rows, once."""
+"""Speed of the statistics, answers checked: `pytest tests/benchmarks -n 0 --benchmark-enable`; a plain run uses few rows, once."""
 
 from __future__ import annotations
 

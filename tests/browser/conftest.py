@@ -68,8 +68,8 @@ def new_reader(server: Server, chromium: Chromium, sound: list[Reader]) -> Itera
 
     contexts: list[BrowserContext] = []
 
-    def make(path: str = "", *, phone: bool = False, dark: bool = False) -> Reader:
-        contexts.append(new_context(chromium.browser, phone=phone, dark=dark))
+    def make(path: str = "", **screen: bool) -> Reader:
+        contexts.append(new_context(chromium.browser, **screen))
         sound.append(Reader(contexts[-1], server.url))
         sound[-1].open(path)
         return sound[-1]

@@ -25,6 +25,12 @@ def csv_bytes(rows: Iterable[Sequence[object]]) -> bytes:
     return text.getvalue().encode()
 
 
+def saved(path: Path, data: bytes) -> Path:
+    """A file with that content."""
+    path.write_bytes(data)
+    return path
+
+
 def binary_file(seed: int = 1, n: int = 700) -> bytes:
     """Labels 0 and 1 with the probability of 1, stretched away from one half: too sure."""
     rng = random.Random(seed)
@@ -45,6 +51,18 @@ def top_label_file(seed: int = 2, n: int = 600) -> bytes:
         predicted = rng.choice(KINDS)
         right = rng.random() < confidence - 0.08
         rows.append((predicted if right else rng.choice([k for k in KINDS if k != predicted]), predicted, f"{confidence:.4f}"))
+    return csv_bytes(rows)
+
+
+def three_class_file(seed: int = 4, n: int = 900) -> bytes:
+    """Probabilities of three classes, the first of which is claimed too often."""
+    rng = random.Random(seed)
+    rows: list[Sequence[object]] = [("id", "label", *(f"p_{k}" for k in KINDS))]
+    for i in range(n):
+        weights = [rng.random() ** 2 + 0.02 for _ in KINDS]
+        label = rng.choices(KINDS, [0.6 * weights[0], *weights[1:]])[0]
+        said = [round(w / sum(weights), 4) for w in weights[:2]]
+        rows.append((f"r{i:04d}", label, *(f"{p:.4f}" for p in (*said, 1 - sum(said)))))
     return csv_bytes(rows)
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from harness import LOOPBACK
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Request, expect
+from harness import LOOPBACK, missing
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Frame, Locator, Request, expect
 from playwright.sync_api import Error as PlaywrightError
 
 DESKTOP = {"viewport": {"width": 1440, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
-TIMEOUT = 20_000  # milliseconds
+PHONE = {"viewport": {"width": 360, "height": 780}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+ZOOMED = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # 1280 × 800 at 200 %
+TIMEOUT = 30_000  # milliseconds; plenty, since several browsers may share the machine
 
 # Streamlit tells by two attributes whether its script runs and whether the socket is open; this keeps their history.
 _PROBE = """
@@ -54,9 +58,32 @@ _IDLE = """
 _HARMLESS = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 
 
-def new_context(browser: Browser, *, phone: bool = False, dark: bool = False) -> BrowserContext:
-    """A profile without a past: a desktop or a phone, of a reader who prefers light or dark pages."""
-    options: dict[str, Any] = {**(PHONE if phone else DESKTOP), "color_scheme": "dark" if dark else "light"}
+# What axe finds in Streamlit's own elements, where a page has no say: the rule, the element around it, and why it stays.
+STREAMLITS_OWN = {
+    (
+        "presentation-role-conflict",
+        "stFileUploaderDropzone",
+    ): "its drop zone has the role of no element, and a label; the button in it works",
+    (
+        "scrollable-region-focusable",
+        "stTable",
+    ): "its frame has no tabindex; Chromium and Firefox let Tab reach a frame that scrolls without one",
+}
+_AXE = """
+async () => {
+  const found = await axe.run({resultTypes: ['violations']});
+  return found.violations.flatMap(v => v.nodes.map(n => {
+    const around = document.querySelector(n.target[0]).closest('[data-testid]');
+    return [v.id, around ? around.dataset.testid : '', `${v.id} (${v.impact}): ${n.html.slice(0, 160)}`];
+  }));
+}
+"""
+
+
+def new_context(browser: Browser, *, phone: bool = False, dark: bool = False, zoomed: bool = False) -> BrowserContext:
+    """A profile without a past: a desktop, a phone or a page at 200 %, of a reader who prefers light or dark pages."""
+    screen = PHONE if phone else ZOOMED if zoomed else DESKTOP
+    options: dict[str, Any] = {**screen, "color_scheme": "dark" if dark else "light"}
     return browser.new_context(**options, accept_downloads=True, reduced_motion="reduce")
 
 
@@ -160,6 +187,18 @@ class Reader:
         self.page.wait_for_function(drawn, arg=least, timeout=TIMEOUT)
         return self.page.locator(".js-plotly-plot")
 
+    def chart(self, alt: str) -> Locator:
+        """A chart by the start of its text for screen readers, once it is drawn."""
+        found = self.page.get_by_role("figure", name=re.compile(f"^{re.escape(alt)}")).first.locator(".js-plotly-plot")
+        found.locator(".main-svg").first.wait_for()
+        return found
+
+    def metric(self, label: str) -> str:
+        """A number that stands under its label."""
+        name = re.compile(rf"^\s*{re.escape(label)}\s*$")
+        found = self.page.get_by_test_id("stMetric").filter(has=self.page.get_by_test_id("stMetricLabel").filter(has_text=name))
+        return found.first.get_by_test_id("stMetricValue").inner_text()
+
     def table(self, name: str) -> list[dict[str, str]]:
         """A table by the start of what it is called, one dict a row."""
         rows = self.page.get_by_role("table", name=re.compile(f"^{re.escape(name)}")).first.get_by_role("row")
@@ -175,10 +214,14 @@ class Reader:
         header, *cells = twin.evaluate("t => [...t.querySelectorAll('tr')].map(r => [...r.children].map(c => c.innerText.trim()))")
         return int(twin.get_attribute("aria-rowcount") or 0) - 1, [dict(zip(header, row, strict=True)) for row in cells]
 
+    def query(self) -> dict[str, str]:
+        """What the address holds after its question mark."""
+        found: dict[str, str] = self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+        return found
+
     def settings(self) -> dict[str, str]:
-        """The settings in the address."""
-        query: dict[str, str] = self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
-        return query
+        """The settings in the address, without the mark that files were added."""
+        return {name: value for name, value in self.query().items() if name != "files"}
 
     # Acting
 
@@ -214,6 +257,48 @@ class Reader:
             self.page.wait_for_timeout(400)
         with self.rerun():
             link.click()
+        self._uncover()
+
+    def _uncover(self) -> None:
+        """Close the sidebar where it covers the page."""
+        size = self.page.viewport_size
+        button = self.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+        if size is not None and size["width"] < 700 and self.page.get_by_test_id("stSidebar").get_attribute("data-collapsed") == "false":
+            button.click()
+            self.page.wait_for_timeout(400)
+
+    def follow(self, label: str | re.Pattern[str]) -> None:
+        """Click a link of the page."""
+        with self.rerun():
+            self.main.get_by_role("link", name=label).last.click()
+
+    def unfold(self, title: str) -> None:
+        """Open a fold and wait for what is made then."""
+        fold = self.main.get_by_test_id("stExpander").filter(has=self.page.locator("summary", has_text=title)).first
+        with self.rerun():
+            fold.locator("summary").click()
+
+    def unfold_all(self) -> None:
+        """Open all folds, also those that lie in others."""
+        closed = self.page.locator("details:not([open]) > summary")
+        for _ in range(4):
+            if not closed.count():
+                return
+            with self.rerun(grace=1_000):
+                closed.evaluate_all("all => all.forEach(e => e.click())")
+        raise AssertionError("what is unfolded folds again")
+
+    def toggle(self, label: str) -> None:
+        """Switch a toggle."""
+        with self.rerun():
+            self.main.get_by_test_id("stCheckbox").filter(has_text=label).locator("label").click()
+
+    def type_in(self, label: str, text: str) -> None:
+        """Write into a field and leave it."""
+        field = self.main.get_by_label(label, exact=True)
+        field.fill(text)
+        with self.rerun():
+            field.press("Tab")
 
     def slider(self, label: str) -> Locator:
         """The thumb of a slider."""
@@ -289,13 +374,12 @@ class Reader:
         self.settle(grace=300)
         return saved
 
-    def click_mark(self, chart: int, selector: str, index: int = 0) -> None:
+    def click_mark(self, plot: Locator, selector: str, index: int = 0) -> None:
         """Click the middle of a mark of a chart; marks lie under Plotly's drag layer, so by its place on the screen."""
-        plot = self.charts(chart + 1).nth(chart)
         plot.evaluate("e => e.scrollIntoView({block: 'center'})")
         self.page.wait_for_timeout(400)  # two clicks within 300 ms are a double click, which clears the selection
         box = plot.locator(selector).nth(index).bounding_box()
-        assert box is not None, f"chart {chart} has no mark {selector} number {index}"
+        assert box is not None, f"{plot} has no mark {selector} number {index}"
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         with self.rerun():
             self.page.mouse.move(x, y)
@@ -317,6 +401,12 @@ class Reader:
             .map(e => e.scrollWidth - e.clientWidth))"""
         return int(self.page.evaluate(wider))
 
+    def axe(self, *, within: Frame | None = None) -> list[str]:
+        """What axe-core finds wrong on the page, or in a frame of it, one line an element; without what is Streamlit's own."""
+        place = within or self.page
+        place.evaluate(axe_script())
+        return [line for rule, around, line in place.evaluate(_AXE) if (rule, around) not in STREAMLITS_OWN]
+
     def screenshot(self, path: Path) -> None:
         """Picture of the whole page. Streamlit scrolls an inner element, so the screen grows to its height."""
         size = self.page.viewport_size
@@ -328,3 +418,11 @@ class Reader:
         path.parent.mkdir(exist_ok=True)
         self.page.screenshot(path=path)
         self.page.set_viewport_size(size)
+
+
+@functools.cache
+def axe_script() -> str:
+    """The source of axe-core, which a package brings along."""
+    if importlib.util.find_spec("axe_playwright_python") is None:
+        missing("axe-playwright-python is not installed")
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")

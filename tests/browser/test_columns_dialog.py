@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from made_files import CONTAINERS, binary_file, csv_bytes, four, printed_json, table_of
+from made_files import CONTAINERS, binary_file, csv_bytes, four, printed_json, saved, table_of
 from playwright.sync_api import expect
 
 from calibcore.errors import InputError
@@ -15,11 +15,6 @@ from calibcore.io import read_bytes
 pytestmark = pytest.mark.browser
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-
-
-def saved(path: Path, data: bytes) -> Path:
-    path.write_bytes(data)
-    return path
 
 
 def sidebar(reader):
@@ -146,7 +141,7 @@ def weighted(n=400):
 
 def unfold(reader):
     """Show the roles beside the main ones; a list that opens while they still unfold closes again."""
-    reader.dialog.get_by_text("Model, weight, id, groups, cluster, time").click()
+    reader.dialog.get_by_text("Groups, time, id, weight and more").click()
     reader.widget("stSelectbox", "Weight").wait_for()
     reader.page.wait_for_timeout(700)
 
@@ -170,7 +165,7 @@ def test_a_file_that_asked_nothing_can_be_changed(reader, command, tmp_path):
     press(reader, "Read the file")
     reader.shows(after)
     with reader.rerun():
-        sidebar(reader).get_by_role("button", name="Change the answers").click()
+        sidebar(reader).get_by_role("button", name="Change", exact=True).click()
     press(reader, "Start over")
     press(reader, "Read the file")
     reader.shows(before)
@@ -210,7 +205,7 @@ def test_the_keyboard_is_enough(reader, command, tmp_path):
     expect(reader.dialog).to_have_count(0)
     reader.shows(printed_json(command, "measure", path, "--positive", "malignant")["models"][0]["verdict"])
 
-    reader.tab_to(sidebar(reader).get_by_role("button", name="Change the answers"))
+    reader.tab_to(sidebar(reader).get_by_role("button", name="Change", exact=True))
     with reader.rerun():
         keyboard.press("Enter")
     reader.dialog.wait_for()
@@ -271,7 +266,7 @@ def test_the_dialog_fits_every_screen(new_reader, tmp_path, look):
     fits(reader, look, "asked")
     press(reader, "Read the file")
     with reader.rerun():
-        sidebar(reader).get_by_role("button", name="Change", exact=True).click()
+        sidebar(reader).get_by_role("button", name="Change", exact=True).last.click()
     unfold(reader)
     reader.choose("Weight", "weight")
     fits(reader, look, "changed")

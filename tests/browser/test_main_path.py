@@ -98,9 +98,9 @@ def test_a_click_on_a_bin_shows_its_rows(with_files, command, files):
     model = printed_json(command, "measure", files[0])["models"][0]
     widest = model["bins"][model["mce"]["bin"]]
     reader.go("Bins and rows")
-    gaps = reader.charts(2).nth(1)
+    gaps = reader.chart("Gaps of scored")
     heights = [b.bounding_box()["height"] for b in gaps.locator(".barlayer .point").all()]
-    reader.click_mark(1, ".barlayer .point", heights.index(max(heights)))
+    reader.click_mark(gaps, ".barlayer .point", heights.index(max(heights)))
     reader.shows(re.compile(rf"{widest['count']} rows, says {100 * widest['confidence']:.0f}%, right {100 * widest['accuracy']:.0f}%"))
     check_rows(reader, widest, widest["count"])
 
@@ -108,10 +108,11 @@ def test_a_click_on_a_bin_shows_its_rows(with_files, command, files):
 def test_a_click_on_a_point_of_the_diagram_leads_to_its_rows(with_files, command, files):
     reader = with_files
     filled = [b for b in printed_json(command, "measure", files[0])["models"][0]["bins"] if b["count"]]
-    points = reader.charts().first.locator(".scatterlayer .points path")
+    diagram = reader.chart("Reliability diagram of scored")
+    points = diagram.locator(".scatterlayer .points path")
     assert points.count() == len(filled)
     from_left = sorted(range(len(filled)), key=lambda i: points.nth(i).bounding_box()["x"])
-    reader.click_mark(0, ".scatterlayer .points path", from_left[2])
+    reader.click_mark(diagram, ".scatterlayer .points path", from_left[2])
     with reader.rerun():
         reader.page.get_by_role("link", name="See the rows of this bin").click()
     check_rows(reader, filled[2], filled[2]["count"])
@@ -137,6 +138,7 @@ def test_downloads_equal_the_command_line(with_files, command, files, tmp_path):
     reader.go("Compare")
     reader.slide("Bins", 9)
     document = printed_json(command, "compare", *files, "--bins", "9")
+    reader.unfold("Take away")
     assert json.loads(reader.download("All results (JSON)", tmp_path).read_text()) == document
     rows = list(csv.DictReader(io.StringIO(reader.download("Bins (CSV)", tmp_path).read_text())))
     assert [r["model"] for r in rows] == [m["name"] for m in document["models"] for _ in m["bins"]]
@@ -149,6 +151,7 @@ def test_downloads_of_one_model_and_of_a_bin(with_files, command, files, tmp_pat
     reader = with_files
     reader.go("Bins and rows")
     document = printed_json(command, "measure", files[0])
+    reader.unfold("Take away")
     assert json.loads(reader.download("All results (JSON)", tmp_path).read_text()) == document
     last = document["models"][0]["bins"][-1]
     reader.choose("Inspect a bin", re.compile(rf": {last['count']} rows"))

@@ -22,7 +22,7 @@ def test_errors_expected_and_found_come_first():
     app = start(PAGE, [FILE])
     assert not app.exception
     assert app.title[0].value.replace("\\", "") == "m: 5.0 wrong predictions expected, 20 found"
-    assert "Of 100 rows with confidence above 0.9 the model lets expect 5.0 wrong predictions; 20 were found." in words(app)
+    assert "Of 100 rows with confidence above 0.9 the model expects 5.0 wrong predictions; 20 were found." in words(app)
     assert metrics(app) == {"Acted on": "100 rows", "Wrong predictions expected": "5.0", "Wrong predictions found": "20"}
 
 

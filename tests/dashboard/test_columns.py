@@ -140,7 +140,7 @@ def test_each_role_changes_the_figures_and_then_the_page(role):
     here = app.session_state["calibcore"]
     assert [m.predictions.n for m in here.shown] == [p.n for p in read_bytes(data, "a.csv", cc.Mapping(**answers))]
     assert list(here.answers.values()) == [answers]
-    assert "Change the answers" in [b.label for b in app.button]
+    assert "Change" in [b.label for b in app.button]
 
 
 def test_a_choice_that_cannot_be_read_is_said_in_one_sentence_and_not_applied():
@@ -267,7 +267,7 @@ def test_a_file_that_was_removed_is_asked_anew():
 
 def test_changed_answers_are_kept_until_the_new_ones_are_applied():
     app = press(answer_all(start(("scan.csv", asks())), positive="well"), "Read the file")
-    press(app, "Change the answers")
+    press(app, "Change")
     assert app.radio(key="role positive").value == "well"
     press(app, "Start over")
     assert models(app) == ["scan"]
@@ -285,6 +285,17 @@ def test_two_files_with_questions_are_asked_one_after_the_other():
     assert app.radio(key="question positive").value is None
     press(answer_all(app, positive="hot"), "Read the file")
     assert models(app) == ["one", "two"]
+
+
+def test_the_same_answers_serve_another_file_with_the_same_columns():
+    app = start(("one.csv", asks()), ("two.csv", asks(n=180)), ("other.csv", asks(label="state", yes="hot", no="cold")))
+    answer_all(app, positive="ill")
+    assert plain(app.checkbox(key="same answers").label) == "The same answers for two.csv"
+    assert not app.checkbox(key="same answers").value
+    press_same = app.checkbox(key="same answers").check().run()
+    press(press_same, "Read the file")
+    assert set(app.radio(key="question positive").options) == {"hot", "cold"}  # the one that is left
+    assert models(press(answer_all(app, positive="hot"), "Read the file")) == ["one", "two", "other"]
 
 
 def test_many_columns_are_summed_up():

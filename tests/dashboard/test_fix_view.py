@@ -172,3 +172,28 @@ def test_what_the_page_shows_can_be_taken_away():
     assert not app.exception
     assert not app.error
     assert {"Bins (CSV)", "All results (JSON)", "SVG", "PNG", "PDF"} <= {b.label for b in app.get("download_button")}
+
+
+def test_code_gives_every_recalibration_again(monkeypatch):
+    made = {}
+    monkeypatch.setattr("dashboard.takeaway._file", lambda label, data, *_: made.update({label: data}))
+    file = too_sure()
+    app = start(PAGE, [file])
+    app.session_state["takeaway"] = True
+    app.run()
+    assert [c.language for c in app.code[-2:]] == ["python", "bash"]
+    assert "on_request=('remedies',)" in app.code[-2].value
+    assert " --request remedies " in app.code[-1].value
+    (model,) = json.loads(made["All results (JSON)"]())["models"]
+    whole = cc.analyze(model_of(file), cc.Settings(on_request=("remedies",))).to_dict()
+    assert model == {k: v for k, v in whole.items() if k != "settings"}
+
+
+def test_code_for_the_confidence_alone_is_python():
+    app = start(PAGE, [three_classes()], {"alone": "true"})
+    app.session_state["takeaway"] = True
+    app.run()
+    assert not app.error
+    assert app.code[-1].language == "python"
+    assert "    confidence_only(file_1[0])," in app.code[-1].value
+    assert "for the confidence alone take the Python code" in words(app)

@@ -1,11 +1,17 @@
 """The page Groups and classes: nothing is looked at before a column is chosen; what is shown is what calibcore gives."""
 
+import contextlib
+import io
+import json
 import re
+import shlex
 
 import pytest
 from test_app import CSV, alts, charts, read, start, words
 
 import calibcore as cc
+from calibcore.cli import main
+from calibcore.io import read_bytes
 from calibcore.report.group_words import group_table
 
 PAGE = "views/groups.py"
@@ -48,7 +54,7 @@ def test_no_column_is_chosen_for_the_reader():
 def test_groups_are_told_drawn_and_listed():
     app = choose(start(PAGE, [SITES]))
     assert "3 groups looked at, 1 of them with fewer than 50 rows and not judged" in words(app)
-    assert "In b, 30 of 60 rows were right; the model lets expect 48. Gap −30.0 points" in words(app)
+    assert "In b, 30 of 60 rows were right; the model expects 48. Gap −30.0 points" in words(app)
     assert "Listed, not judged, with fewer than 50 rows: c (5 rows)." in words(app)
     assert alts(app).startswith("Gap by site, 2 judged groups: overconfident in b.")
     found = cc.by_group(read(SITES[1], "m.csv"), "site")
@@ -127,7 +133,7 @@ def test_classes_side_by_side_and_the_worst_named():
     shown = {m.label: m.value for m in app.metric}
     # a is predicted with 0.6 and right 1/3: 0.2667; one against the rest |1/3 − 0.6|, |1/3 − 0.3|, |1/3 − 0.1|, mean 0.1778
     assert shown == {"Top-label ECE": "0.2667", "Mean classwise ECE": "0.1778"}
-    assert "Farthest above its chance level is a: ECE 0.2667" in words(app)
+    assert "Farthest above its chance level is “a”: ECE 0.2667" in words(app)
     assert alts(app).startswith("Classwise ECE of w")
 
 
@@ -166,3 +172,53 @@ def test_names_are_never_markup(page):
             assert "**b**" not in element.value
     for shown in app.table:
         assert not any("](" in str(v) for v in [*shown.value.columns, *shown.value.to_numpy().ravel()])
+
+
+def test_the_table_shown_is_the_one_taken_away():
+    app = start(PAGE, [SITES])
+    app.session_state["takeaway"] = True
+    choose(app)
+    python, shell = (c.value for c in app.code)
+    assert "groups=('site',)" in python
+    assert "on_request=('groups',)" in python
+    assert " --group site " in shell
+    assert " --request groups " in shell
+    assert "as the command line does" not in words(app)
+    app.number_input(key="minrows").set_value(60).run()
+    assert "Results and code judge groups as the command line does: from 50 rows on" in words(app)
+
+
+def test_with_times_page_python_and_shell_agree(tmp_path, monkeypatch):
+    made = {}
+    monkeypatch.setattr("dashboard.takeaway._file", lambda label, data, *_: made.update({label: data}))
+    rows = [(f"2024-{1 + i % 4:02d}-{1 + i % 28:02d}", "ab"[i % 2], (i * 7) % 10 < i % 10, (i % 10 + 0.5) / 10) for i in range(400)]
+    data = lines("when,site,y_true,y_prob", [(w, s, int(y), p) for w, s, y, p in rows])
+    app = start(PAGE, [("m.csv", data, CSV)])
+    name_columns(app, groups=["site"], time="when")
+    app.session_state["takeaway"] = True
+    choose(app)
+    python, shell = (c.value for c in app.code)
+    assert "on_request=('groups', 'periods')" in python
+    (tmp_path / "m.csv").write_bytes(data)
+    wanted = json.loads(made["All results (JSON)"]())
+    assert set(wanted["models"][0]["on_request"]) == {"groups", "periods"}
+    assert (
+        wanted["models"][0]["on_request"]["groups"]["site"]["groups"]
+        == cc.by_group(read_bytes(data, "m.csv", cc.Mapping(groups=("site",), time="when"))[0], "site").to_dict()["groups"]
+    )
+    monkeypatch.chdir(tmp_path)
+    for run in (lambda: exec(compile(python, "again.py", "exec"), {}), lambda: main(shlex.split(shell)[1:])):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            run()
+        assert without_source(json.loads(out.getvalue())) == without_source(wanted)
+
+
+def without_source(tree):
+    return {**tree, "models": [{k: v for k, v in m.items() if k != "source"} for m in tree["models"]]}
+
+
+def test_the_view_of_a_yes_no_file_is_said():
+    data = lines("y_true,y_prob", [(i % 2, (i % 10 + 0.5) / 10) for i in range(200)])
+    said = words(start(PAGE, [("m.csv", data, CSV)]))
+    assert "Judged here: the predicted class, “1” or “0”. For the probability of “1” itself choose View: Positive class." in said
+    assert "Judged here" not in words(start(PAGE, [PLAIN]))

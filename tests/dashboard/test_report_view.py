@@ -114,6 +114,32 @@ def test_training_is_one_answer_for_sidebar_and_report():
     assert [c.value for c in again] == ["no", "no"]
 
 
+def test_costs_of_the_page_act_are_in_the_report():
+    app = start(query={"acting": "true", "t": "0.8", "cost_error": "40", "cost_review": "3"})
+    assert re.search(r"At 40 (an error|a wrong prediction) and 3 a review", words(app))
+    app.number_input(key="cost_review").set_value(None).run()
+    assert "A cost needs both figures" in " ".join(c.value for c in app.caption)
+    assert "a review," not in words(app)
+
+
+def test_training_is_asked_for_each_file_of_the_table():
+    app = start(("a.csv", csv_file()), ("b.csv", csv_file(shift=0.1)))
+    app.multiselect(key="report with").set_value(["b"]).run()
+    assert "whether these models were trained or tuned" in words(app)
+    first, second = (app.segmented_control(key=key) for key in ("report training", "report training 1"))
+    assert (first.label, second.label) == tuple(f"Were these rows used to train or tune {name}?" for name in "ab")
+    second.set_value("no").run()
+    assert "these rows were not used to train or tune b" in words(app)
+
+
+def test_a_column_that_could_be_the_time_is_pointed_out():
+    lines = csv_file().decode().splitlines()
+    months = ["Monat", *(f"2024-{1 + i % 6:02d}" for i in range(len(lines) - 1))]
+    app = start(("a.csv", "\n".join(f"{line},{month}" for line, month in zip(lines, months, strict=True)).encode()))
+    assert any("Column Monat could be the time" in c.value for c in app.caption)
+    assert "Monat could be it" in words(app)
+
+
 def test_without_typst_the_page_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(pdf, "can_write", lambda: False)
     app = start()

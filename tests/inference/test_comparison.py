@@ -112,8 +112,9 @@ def test_labels_of_one_kind_do_not_prove_the_same_rows():
 
 
 def test_labels_match_by_name_whatever_the_column_order():
-    a = Predictions.from_arrays(["x", "y", "x"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], classes=["x", "y"], name="a")
-    b = Predictions.from_arrays(["x", "y", "x"], [[0.1, 0.9], [0.8, 0.2], [0.4, 0.6]], classes=["y", "x"], name="b")
+    y = ["x", "y", "x"] * 4
+    a = Predictions.from_arrays(y, [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]] * 4, classes=["x", "y"], name="a")
+    b = Predictions.from_arrays(y, [[0.1, 0.9], [0.8, 0.2], [0.4, 0.6]] * 4, classes=["y", "x"], name="b")
     found = differences(a, b)
     assert found.pairing.how == "row order"
     assert found.brier.value == pytest.approx(0, abs=1e-15)
@@ -279,3 +280,78 @@ def test_paired_interval_covers_the_true_difference():
         d = differences(a, b).brier  # expected difference: E[(q + 0.1 − y)² − (q − y)²] = 0.01
         covered += d.low <= 0.01 <= d.high
     assert 0.92 <= covered / 500 <= 0.98
+
+
+# --- does the order of labels tell rows apart? --------------------------------------------------------------------------------
+
+
+def how(y, **more):
+    """How two models with the same labels in the same order are paired."""
+    y = np.asarray(y)
+    p = np.full((len(y), len(np.unique(y))), 1 / len(np.unique(y)))
+    return pair(*(Predictions.from_arrays(y, p, classes=sorted(set(y.tolist())), name=n, **more) for n in "ab")).how
+
+
+def shuffled(y, seed=0):
+    return np.random.default_rng(seed).permutation(y)
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (np.repeat([0, 1], 1600), "not paired"),  # sorted by label: 2 runs
+        (np.tile(np.repeat([0, 1], 400), 4), "not paired"),  # by region, then label: 8 runs where chance gives 1,601
+        (np.tile(np.repeat([0, 1], [45, 5]), 64), "not paired"),  # 64 groups of 50: 128 runs, chance 577
+        (np.repeat(np.arange(10), 300), "not paired"),
+        (shuffled(np.repeat([0, 1], 1600)), "row order"),
+        (shuffled(np.repeat(np.arange(10), 300)), "row order"),
+        (shuffled(np.repeat(np.arange(100), 2)), "row order"),  # 200 rows have no more than 2K runs
+        (np.tile(np.arange(100), 1).repeat(2), "not paired"),
+        (shuffled(np.repeat([0, 1], [9900, 100])), "row order"),  # an event in 100: about 199 runs
+        (np.repeat([0, 1], [9900, 100]), "not paired"),
+        (np.repeat([0, 1, 0], [500, 1, 499]), "not paired"),  # one event: its place is all there is
+        ([1, 0], "not paired"),
+        ([1, 0, 1], "not paired"),
+        ([1, 0, 1, 0], "not paired"),  # 4 runs, as two sorted groups have
+        ([1, 0, 1, 0, 1], "row order"),  # 5 runs of 3.4
+        ([0, 0, 1, 1, 0, 0, 1, 1, 0, 0], "row order"),  # 5 runs; chance gives 1 + (100 − 36 − 16)/10 = 5.8
+        (np.repeat([0, 1, 0, 1, 0], 5), "not paired"),  # 5 runs; chance gives 1 + (625 − 225 − 100)/25 = 13
+    ],
+)
+def test_sorted_labels_do_not_prove_the_same_rows(y, expected):
+    assert how(y) == expected
+
+
+def test_as_many_runs_as_half_of_chance_decide():
+    # 100 rows, half of them 1: chance gives 1 + (10,000 − 5,000)/100 = 51 runs
+    def with_runs(r):
+        long = 50 - (r // 2 - 1)
+        return [*([0, 1] * (r // 2 - 1)), *[0] * long, *[1] * long]
+
+    assert (how(with_runs(24)), how(with_runs(26))) == ("not paired", "row order")
+
+
+def test_rows_that_are_not_paired_say_why_and_what_to_do():
+    y = [0] * 50 + [1] * 50
+    a, b = (Predictions.from_arrays(y, p, name=n) for n, p in (("a", [0.2] * 100), ("b", [0.3] * 100)))
+    (note,) = differences(a, b).notes
+    assert "same labels in the same order, but in few blocks" in note
+    assert "--id" in note
+    ids = [Predictions.from_arrays(y, [p] * 100, name=n, ids=range(100)) for n, p in (("a", 0.2), ("b", 0.3))]
+    assert differences(*ids).notes == ()
+    other = Predictions.from_arrays(y[::-1], [0.2] * 100, name="b")
+    assert differences(a, other).notes == ()
+
+
+def test_ids_found_by_content_pair_only_where_they_meet_and_agree():
+    rng = np.random.default_rng(3)
+    y, ids = rng.integers(0, 2, 100), rng.permutation(1000)[:100]
+
+    def found(y, ids, name):
+        return Predictions.from_arrays(y, [0.4] * len(y), name=name, ids=ids).but(source={"id_by": "content"})
+
+    a, turned = found(y, ids, "a"), found(y[::-1], ids[::-1], "b")
+    assert pair(a, turned).how == "id"
+    assert pair(a, found(y, ids + 5000, "b")).how == "row order"  # none in common: as if there were none
+    assert pair(a, found(1 - y, ids, "b")).how == "not paired"  # other labels: other rows, and no fault of the file
+    assert pair(a, found(y[::-1], np.r_[ids[::-1][:40], ids[40:] + 5000], "b")).how == "not paired"

@@ -25,7 +25,7 @@ READ = {
     "probabilities = distribution[tested_negative] + distribution[tested_positive], positive class = tested_positive.",
     "spss_modeler": "Read as: label = churn, predicted = $L-churn, probabilities = $LP-F + $LP-T, positive class = T.",
     "one_hot_labels": "Read as: label = y_*, probabilities = p_0 + p_1 + p_2 + p_3.",
-    "excel_title_rows": "Read as: label = Actual, probability = P(renewed), positive class = renewed.",
+    "excel_title_rows": "Read as: label = Actual, probability = P(renewed), positive class = renewed, id = Policy (different in every row).",  # noqa: E501
     "wandb_table": "Read as: label = truth, predicted = guess, probabilities = score_cat + score_dog + score_fox.",
     "logit_columns": "Read as: label = label, probabilities = logit_0 + logit_1 + logit_2 + logit_3, scale = logit.",
 }

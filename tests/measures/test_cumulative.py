@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -100,6 +101,41 @@ def test_tails():
     # 4Φ(−x) = 0.05 at the 98.75th normal percentile, 2.241402728
     assert supremum_sf(2.241402728) == pytest.approx(0.05, abs=1e-9)
     assert supremum_sf(1e3) == range_sf(1e3) == 0.0
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99, 0.999])
+def test_the_limit_of_the_whole_curve_by_reflection(level):
+    # P(max|B| > q) is 4Φ(−q) less 4Φ(−3q), below 1e-6 from level 0.9 on: q is the normal quantile of 1 − (1 − level)/4
+    c = cumulative(profile([0.6] * 100 + [0.9] * 100, ([1] * 60 + [0] * 40) + ([1] * 80 + [0] * 20)))
+    sigma = math.sqrt(100 * 0.6 * 0.4 + 100 * 0.9 * 0.1) / 200
+    assert c.chance_limit(level) == pytest.approx(sigma * NormalDist().inv_cdf(1 - (1 - level) / 4), rel=1e-5)
+
+
+@pytest.mark.parametrize("level", [0.2, 0.5, 0.8])
+def test_the_limit_of_the_whole_curve_by_the_series(level):
+    c = cumulative(profile([0.5] * 400, [1] * 190 + [0] * 210))
+    assert 1 - plain_supremum_sf(c.chance_limit(level) / c.sigma) == pytest.approx(level, abs=1e-12)
+
+
+def test_random_walks_stay_within_the_limit():
+    # A fair coin tossed 400 times: the walk of y − ½ stays within ±h with the probability that its counts say, step by step.
+    c = cumulative(profile([0.5] * 400, [1] * 200 + [0] * 200))
+    limit = c.chance_limit(0.8) * 400  # in tosses
+    place = np.zeros(801)
+    place[400] = 1.0  # in halves of a toss
+    for _ in range(400):
+        place = (np.roll(place, 1) + np.roll(place, -1)) / 2
+        place[np.abs(np.arange(-400, 401)) > 2 * limit] = 0.0
+    # seen at 400 steps a path falls short of the continuous one by about 0.58/√400 sigma: somewhat more than 0.8 of them stay
+    assert 0.8 <= place.sum() <= 0.84
+
+
+def test_no_limit_where_chance_is_not_known():
+    certain = cumulative(profile([0.0, 1.0, 1.0], [0, 1, 0]))
+    grouped = cumulative(profile([0.6] * 6, [1, 1, 0, 1, 0, 0], cluster=np.array([0, 0, 1, 1, 2, 2])))
+    assert certain.chance_limit() is grouped.chance_limit() is None
+    with pytest.raises(InputError, match="between 0 and 1"):
+        certain.chance_limit(1.0)
 
 
 def test_moments_of_both_distributions():

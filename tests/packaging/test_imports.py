@@ -43,3 +43,13 @@ def test_command_without_the_extra_says_what_to_install():
     assert done.stdout == ""
     assert "[dashboard]" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("call", ["read('a.csv')", "inspect('a.csv')", "read(b'label,p\\n1,0.5\\n')", "inspect(b'label,p\\n1,0.5\\n')"])
+def test_reading_without_the_extra_says_what_to_install(call):
+    ask = f"import calibcore as cc\ntry:\n    cc.{call}\nexcept cc.InputError as error:\n    print(error)"
+    done = run(f"exec({HIDE + ask!r})")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "pyarrow" in done.stdout
+    assert 'pip install "calibcore[dashboard]"' in done.stdout
+    assert len(done.stdout.strip().splitlines()) == 1

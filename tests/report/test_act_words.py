@@ -3,7 +3,7 @@
 import pytest
 
 from calibcore import Predictions, Settings, analyze
-from calibcore.report.act_words import act_caveats, act_headline, act_lines, act_numbers, both_costs, cost_lines
+from calibcore.report.act_words import act_caveats, act_headline, act_lines, act_numbers, both_costs, cost_label, cost_lines
 
 # 100 rows at 0.95 of which 80 are right, 100 at 0.6 of which 60 are right: 5 and 40 errors expected, 20 and 40 found.
 CONFIDENCE = [0.95] * 100 + [0.6] * 100
@@ -17,7 +17,7 @@ def analysis(confidence=CONFIDENCE, correct=CORRECT, threshold=0.9, weight=None,
 
 def test_errors_are_told_in_frequencies():
     first, second, below = act_lines(analysis())
-    assert first == "Of 100 rows with confidence above 0.9 the model lets expect 5.0 wrong predictions; 20 were found."
+    assert first == "Of 100 rows with confidence above 0.9 the model expects 5.0 wrong predictions; 20 were found."
     # Wilson for 20 of 100 at z = 1.96: (0.2 + 0.0192 ± 1.96·√(0.0016 + 0.000096)) / 1.0384 = 0.1334 and 0.2888
     assert "20.0 in 100 rows acted on (95% interval 13.3 to 28.9), where the model allows for 5.0." in second
     assert "These are more than chance explains" in second
@@ -61,21 +61,18 @@ def test_a_lower_edge_belongs_to_the_rows_acted_on_where_the_settings_say_so():
 
 def test_few_rows_are_said_to_be_few():
     said = act_lines(analysis([0.95, 0.6], [1, 0]))[0]
-    assert said.startswith("Of 1 row with confidence above 0.9 the model lets expect 0.1 wrong predictions; 0 were found.")
+    assert said.startswith("Of 1 row with confidence above 0.9 the model expects 0.1 wrong predictions; 0 were found.")
     assert "few rows" in said
 
 
 def test_a_small_expectation_does_not_read_as_none():
-    assert "expect under 0.1 wrong predictions" in act_lines(analysis([0.9999] * 40 + [0.6], [1] * 40 + [0]))[0]
+    assert "expects under 0.1 wrong predictions" in act_lines(analysis([0.9999] * 40 + [0.6], [1] * 40 + [0]))[0]
 
 
 def test_weighted_rows_give_shares():
     # at 0.95 the 20 wrong rows weigh 3 each, the 80 right ones 1: 60/140 = 42.9%; expected 5.0% whatever the weights
     a = analysis(weight=[1] * 80 + [3] * 20 + [1] * 100)
-    assert (
-        act_lines(a)[0]
-        == "Of 100 rows (weighted) with confidence above 0.9 the model lets expect 5.0% wrong predictions; 42.9% were found."
-    )
+    assert act_lines(a)[0] == "Of 100 rows (weighted) with confidence above 0.9 the model expects 5.0% wrong predictions; 42.9% were found."
 
 
 def test_costs():
@@ -83,13 +80,20 @@ def test_costs():
     # found 10·20 + 1·100 = 300, expected 10·5 + 100 = 150; 200 rows; break-even 1 − 1/10
     assert lines[0] == (
         "At 10 an error and 1 a review, acting at this threshold and reviewing the rest costs 300 in these rows (1.50 a row); "
-        "the model lets expect 150 (0.75 a row)."
+        "the model expects 150 (0.75 a row)."
     )
-    assert lines[1].endswith("above a confidence of 0.9; your threshold is at that.")
+    # 5 errors expected and 20 found: the probabilities are not right, and a threshold that takes them for right is no advice
+    assert lines[1] == (
+        "Were the probabilities right, acting would be cheaper than reviewing above a confidence of 0.9; your threshold is at that. "
+        "These rows show that they are not, so go by the costs found."
+    )
+    fits = cost_lines(analysis([0.8] * 100, [1] * 80 + [0] * 20, cost_error=10, cost_review=1, threshold=0.5))
+    assert fits[1].startswith("If the probabilities are right, acting is cheaper than reviewing above a confidence of 0.9; ")
+    assert fits[1].endswith("your threshold is below that.")
     assert cost_lines(analysis()) == ()
     assert "reviewing never pays" in cost_lines(analysis(cost_error=0, cost_review=1))[1]
     assert "reviewing never pays" in cost_lines(analysis(cost_error=1, cost_review=2))[1]
-    assert cost_lines(analysis(threshold=0.5, cost_error=10, cost_review=1))[1].endswith("your threshold is below that.")
+    assert cost_lines(analysis(threshold=0.5, cost_error=10, cost_review=1))[1].startswith("Were the")
     shown = {n.label: n.value for n in act_numbers(analysis(cost_error=10, cost_review=1))}
     assert (shown["Cost found"], shown["Break-even"]) == ("300", "0.9")
 
@@ -109,9 +113,14 @@ def test_one_cost_alone_is_asked_about(error, review, missing):
 def test_the_positive_view_speaks_of_false_alarms_and_missed_events():
     rows = Predictions.from_arrays([1] * 70 + [0] * 30 + [1] * 5 + [0] * 95, [0.9] * 100 + [0.1] * 100, name="m")
     a = analyze(rows, Settings(view="positive", threshold=0.5, cost_error=1, cost_review=0))
-    assert act_lines(a)[0] == "Of 100 rows with probability above 0.5 the model lets expect 10 false alarms; 30 were found."
+    assert act_lines(a)[0] == "Of 100 rows with probability above 0.5 the model expects 10 false alarms; 30 were found."
     assert act_lines(a)[2] == "100 rows are not acted on; missed events among them: 10 expected, 5 found."
-    assert "Missed events have no cost here." in cost_lines(a)
+    assert cost_lines(a)[0].startswith("Missed events have no cost here; ")
+    assert cost_lines(a)[1].startswith("At 1 a false alarm and 0 a review, ")
+    assert [cost_label(v)[0] for v in ("top_label", "positive", "class:b")] == [
+        "Cost of an error (optional)",
+        *["Cost of a false alarm (optional)"] * 2,
+    ]
     assert "Here an error is a wrong prediction, of either class." in [c.line for c in act_caveats(analyze(rows, Settings(threshold=0.5)))]
 
 

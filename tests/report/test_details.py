@@ -104,10 +104,24 @@ def test_the_threshold_panel_prints():
     text = text_of(requested_blocks(a))
     assert "probability above 0.5 | 5 | 50.0% | false alarms | 1.15 | 1" in text
     assert "cost of acting at the threshold: 10 for each of the false alarms acted on, 1 for the review of each other row." in text
-    assert "In all | 16.5 | 15" in text  # 10·1.15 + 1·5 and 10·1 + 1·5
-    assert "Per row | 1.65 | 1.5" in text
+    assert "In all | 16.50 | 15" in text  # 10·1.15 + 1·5 and 10·1 + 1·5
+    assert "Per row | 1.65 | 1.50" in text
     assert "where the chance of an error is below 10%, which is a probability above 0.9." in text  # 1/10
     assert "predicted class" not in text
+
+
+def test_large_costs_are_written_out():
+    # 1.15 errors expected and 1 found at 80,000 each, five reviews at 2,000: 102,000 and 90,000
+    a = cc.analyze(d(), cc.Settings(view="positive", threshold=0.5, cost_error=80_000, cost_review=2_000))
+    text = text_of(requested_blocks(a))
+    assert "80,000 for each of the false alarms acted on, 2,000 for the review" in text
+    assert "In all | 102,000 | 90,000" in text
+
+
+def test_the_least_that_redraws_can_give_is_told_as_a_bound():
+    # 900 claimed and 600 found: none of 1,000 redraws is as far, so the p-value is 1/1001 at most
+    far = cc.analyze(cc.Predictions.from_top_label([0.9] * 1000, [1] * 600 + [0] * 400))
+    assert dict(detail_table([far]).rows)["Test of miscalibration"].startswith("p ≤ 0.001, ")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +151,7 @@ def two_sites(**options):
 def test_groups_in_the_words_of_the_view():
     asked = {"on_request": ("groups",)}
     text = text_of(requested_blocks(cc.analyze(two_sites(), cc.Settings(view="positive", **asked))))
-    header = "site | Rows | Share of positives | Mean probability | Gap, points | ECE | p (any group) | p (this group) | Visible gap"
+    header = "site | Rows | Share of positives | Mean probability | Gap, points | ECE | p (any group) | p (this group) | Smallest gap seen"
     assert header in text
     assert "b | 60 | 50.0% | 10.0% | +40.0 (+" in text
     assert "p (any group), by Holm" in text
@@ -169,7 +183,7 @@ def test_labels_print_side_by_side():
     rain = cc.Predictions.from_arrays([1] * 30 + [0] * 30, [0.5] * 60, name="rain")
     snow = cc.Predictions.from_arrays([1] * 30 + [0] * 30, [0.1] * 60, name="snow")
     text = text_of(label_blocks(cc.multilabel([rain, snow])))
-    assert "Label | Rows | Base rate | Mean probability | Gap, points | ECE | p (any label) | p (this label) | Visible gap" in text
+    assert "Label | Rows | Base rate | Mean probability | Gap, points | ECE | p (any label) | p (this label) | Smallest gap seen" in text
     assert "rain | 60 | 50.0% | 50.0% | 0.0 (" in text
     assert "snow | 60 | 50.0% | 10.0% | +40.0 (" in text
     assert "2 labels looked at" in text

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import calibcore as cc
-from calibcore.advice.recalibration import confidence_only
+from calibcore.advice.recalibration import Parameter, confidence_only
 from calibcore.io import read_bytes
 from calibcore.report import fix_exports, fix_words
 
@@ -52,6 +52,13 @@ def test_before_is_worked_out_by_hand():
     # All rows but the fold's: nearly 0.2 and 0.8, whose Brier score is 0.16.
     assert float(found["Brier score"][1]) == pytest.approx(0.16, abs=0.0005)
     assert found["ECE, 15 equal-width bins"][2] == "–"
+
+
+def test_folds_on_both_sides_of_1_leave_the_way_open():
+    said = [fix_words._temperature(Parameter(*((v,) for v in t))) for t in [(0.6, 0.24, 5.9), (1.0, 0.99, 1.01), (1.5, 1.2, 1.9)]]
+    assert said[0].endswith("0.240 to 5.900 over the folds: on both sides of 1, so these rows do not tell which way.")
+    assert said[1].endswith("hardly a change.")
+    assert said[2].endswith("towards an even guess.")
 
 
 def test_temperature_in_words():

@@ -9,6 +9,7 @@ from calibcore import Predictions, Settings, analyze, by_group, by_period
 from calibcore.inference.groups import Group, Groups
 from calibcore.inference.intervals import Estimate
 from calibcore.report.group_words import (
+    _slopes,
     class_caveats,
     class_lines,
     class_numbers,
@@ -32,8 +33,8 @@ def test_a_group_that_does_not_fit_is_told_in_frequencies():
     found = grouped()
     first, told = group_lines(found)
     assert first == found.text
-    assert told.startswith("In b, 30 of 60 rows were right; the model lets expect 48. Gap −30.0 points (−")
-    assert told.endswith("an interval that holds for all groups at once).")
+    assert told.startswith("In b, 30 of 60 rows were right; the model expects 48. Gap −30.0 points (95% interval −")
+    assert told.endswith(", for all groups at once).")
 
 
 def test_groups_that_fit_are_not_told_one_by_one():
@@ -42,7 +43,20 @@ def test_groups_that_fit_are_not_told_one_by_one():
 
 def test_the_clearest_three_are_told_and_no_more():
     correct = ([1] * 48 + [0] * 12) + ([1] * 30 + [0] * 30) * 4
-    assert len(group_lines(grouped(np.repeat(list("abcde"), 60), correct))) == 1 + 3
+    said = group_lines(grouped(np.repeat(list("abcde"), 60), correct))
+    assert len(said) == 1 + 3 + 1
+    assert said[-1] == "1 more is off, by less: see the table."
+
+
+def test_the_farthest_from_0_comes_first_whatever_the_redraws_give():
+    # p-values at the least that redraws can give tell nothing of the order: +12, −30, +16 and −3 points, one found by the test alone
+    def group(name, gap, half, p):
+        return Group(name, 100, 100.0, True, 0.5 + gap, 0.5, Estimate(gap, gap - half, gap + half), 0.1, p_value=p, p_holm=4 * p)
+
+    ends = [("n", 0.12, 0.02, 1 / 1001), ("o", -0.30, 0.05, 2 / 1001), ("w", 0.16, 0.10, 1 / 1001), ("s", -0.03, 0.05, 1 / 1001)]
+    _, *told, last = group_lines(Groups("region", "positive", 0.95, 50, tuple(group(*e) for e in ends)))
+    assert [line[3] for line in told] == ["o", "n", "w"]  # 25, 10 and 6 points from 0
+    assert last == "1 more is off, by less: see the table."
 
 
 def test_weighted_rows_give_shares():
@@ -54,7 +68,7 @@ def test_weighted_rows_give_shares():
 def test_a_gap_off_zero_that_the_test_does_not_find_is_told_with_both_answers():
     group = Group("m", 100, 100.0, True, 0.7, 0.8, Estimate(-0.1, -0.19, -0.01), 0.1, p_value=0.06, shown_in="top_label", p_holm=0.06)
     told = group_lines(Groups("sex", "top_label", 0.95, 50, (group,)))[1]
-    assert told.startswith("In m, 70 of 100 rows were right; the model lets expect 80. Gap −10.0 points (−19.0 to −1.0, ")
+    assert told.startswith("In m, 70 of 100 rows were right; the model expects 80. Gap −10.0 points (95% interval −19.0 to −1.0); ")
     assert "the interval leaves out 0, while the test" in told
 
 
@@ -71,8 +85,8 @@ def test_the_table_has_every_group_and_a_dash_where_nothing_is_known():
     assert a[gap].startswith("0.0 (−")
     assert b[gap].startswith("−30.0 (−")
     assert c[gap] == "+20.0 (too few rows)"
-    assert float(b["p"]) <= 0.002  # 48 of 60 expected, 30 found: further than any of 1,000 redraws
-    assert float(b["Holm-adjusted p"]) == pytest.approx(2 * float(b["p"]), rel=0.05)  # two groups were judged
+    assert b["p"] == "≤ 0.001"  # 48 of 60 expected, 30 found: further than any of 1,000 redraws
+    assert b["Holm-adjusted p"] == "≤ 0.002"  # two groups were judged
     assert c["p"] == c["Holm-adjusted p"] == c["Smallest gap seen (points)"] == c["ECE by chance"] == "–"
     # a gap seen in four samples of five is wider than one half interval, and no gap is wider than 100 points
     assert 10 < float(a["Smallest gap seen (points)"]) < 40
@@ -103,10 +117,40 @@ def test_a_trend_is_told_with_its_interval():
     assert re.match(
         r"A straight line through the gaps changes by −10\.0 points per unit of time \(95% interval −1\d\.\d to −\d\.\d\)", told
     )
-    assert told.endswith("towards more overconfidence.")
+    assert told.endswith("towards more overconfidence, or less underconfidence.")
     flat = trend_line(by_period(Predictions.from_top_label([0.8] * 200, ([1] * 80 + [0] * 20) * 2, time=[1] * 100 + [2] * 100)))
     assert flat.endswith("no trend shows.")
     assert trend_line(by_period(Predictions.from_top_label([0.8] * 100, [1] * 80 + [0] * 20, time=[1] * 100))) is None
+
+
+def test_a_trend_in_the_positive_view_is_one_of_probabilities():
+    year, label = np.repeat([1, 2], 100), [i < right for right in (80, 50) for i in range(100)]
+    told = trend_line(by_period(Predictions.from_arrays(label, [0.8] * 200, time=year), view="positive"))
+    assert told.endswith("towards probabilities that are higher than what happens.")
+
+
+@pytest.mark.parametrize(
+    ("slopes", "texts"),
+    [
+        ((-0.1, -0.16, -0.04), ("−10.0", "−16.0", "−4.0")),
+        ((0.00012, -0.00003, 0.00027), ("+0.012", "−0.003", "+0.027")),  # points a day: the longest, 0.027, keeps two digits
+        ((0.0, -0.02, 0.02), ("0.0", "−2.0", "+2.0")),
+        ((0.0, 0.0, 0.0), ("0.0", "0.0", "0.0")),
+    ],
+)
+def test_slopes_keep_two_digits(slopes, texts):
+    assert _slopes(*slopes) == texts
+
+
+def test_an_interval_that_holds_0_says_nothing_of_where_the_fault_is():
+    group = Group("m", 100, 100.0, True, 0.78, 0.8, Estimate(-0.02, -0.1, 0.06), 0.1, p_value=0.01, shown_in="top_label", p_holm=0.01)
+    told = group_lines(Groups("sex", "top_label", 0.9, 50, (group,)))[1]
+    assert "(90% interval −10.0 to +6.0); the interval of the mean gap holds 0, while the test looks at every range." in told
+
+
+def test_a_class_is_named_in_quotes():
+    group = Group("m", 100, 100.0, True, 0.7, 0.8, Estimate(-0.1, -0.19, -0.01), 0.1, p_value=0.01, shown_in="class:0", p_holm=0.01)
+    assert "70 of 100 rows were “0”;" in group_lines(Groups("sex", "class:0", 0.95, 50, (group,)))[1]
 
 
 def three_classes():
@@ -121,10 +165,12 @@ def test_the_class_that_fits_least_and_both_errors_side_by_side():
     assert (top.label, top.value) == ("Top-label ECE", "0.5000")
     assert (mean.label, mean.value) == ("Mean classwise ECE", "0.3333")
     assert "over 3 classes" in mean.beside
-    assert re.match(r"Farthest above its chance level is [ac]: ECE 0\.5000 where chance alone gives 0\.\d{4} on average", class_lines(a)[0])
+    assert re.match(
+        r"Farthest above its chance level is “[ac]”: ECE 0\.5000 where chance alone gives 0\.\d{4} on average", class_lines(a)[0]
+    )
     assert [c.line for c in class_caveats(a)][:2] == [
         "Top-label ECE checks only the predicted class.",
-        "Mean classwise ECE falls as classes are added.",
+        "Mean classwise ECE tends to fall as classes are added.",
     ]
 
 

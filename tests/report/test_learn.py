@@ -100,3 +100,10 @@ def test_a_stretch_that_is_not_sure_enough():
     under = cc.Predictions.from_top_label(np.full(400, 0.6), np.arange(400) % 5 != 0)
     said = curve_words.cumulative_sentence(cc.analyze(under))
     assert re.search(r"60%: not sure enough there, which adds up to 20\.0 points", said)
+
+
+def test_in_the_positive_view_a_stretch_is_too_high_or_too_low_not_too_sure():
+    # all say 20% and half are positive: the model is too sure of the negative, its probability too low
+    low = cc.Predictions.from_arrays([1, 0] * 200, [0.2] * 400)
+    said = curve_words.cumulative_sentence(cc.analyze(low, cc.Settings(view="positive")))
+    assert said.startswith("The largest fault lies at probability 20%: probability too low there, which adds up to 30.0 points")

@@ -40,11 +40,11 @@ def test_every_pattern_has_an_answer():
         ("extreme_overconfidence", {"share_at_95": 0.72}, "(now 72)"),
         ("confidence_collapse", {"share_near_even": 0.81, "limit": 0.6}, "at 60% or less (now 81)"),
         ("confidence_collapse", {"share_near_even": 0.2, "limit": 0.28}, "A wider spread"),
-        ("shifted", {"likelihood_ratio_intercept": 12.34, "likelihood_ratio_slope": 3.91}, "(likelihood ratio 3.9 against 12.3)"),
-        ("non_uniform_overconfidence", {"over": RUN, "under": UP}, "Were 90–95% confidence (341 rows, gap −14.0 points, 9.3 standard"),
-        ("uniform_overconfidence", {"over": RUN, "halves_z": [-2.04, -9.0]}, "the nearer is 2.0 standard deviations too sure"),
-        ("local_overconfidence", {"over": RUN, "halves_z": [0.4, -9.0]}, "one half is 0.4 standard deviations not sure enough"),
-        ("uniform_underconfidence", {"under": UP, "halves_z": [3.0, 5.0]}, "the nearer is 3.0 standard deviations not sure enough"),
+        ("shifted", {"likelihood_ratio_intercept": 12.34, "likelihood_ratio_slope": 3.91}, "explained these rows better than a shift"),
+        ("non_uniform_overconfidence", {"over": RUN, "under": UP}, "Were 90–95% confidence (341 rows, gap −14.0 points) within chance"),
+        ("uniform_overconfidence", {"over": RUN, "halves_z": [-2.04, -9.0]}, "it would be a fault of one range"),
+        ("local_overconfidence", {"over": RUN, "halves_z": [0.4, -9.0]}, "If it were too sure in the lower and in the upper half"),
+        ("uniform_underconfidence", {"under": UP, "halves_z": [3.0, 5.0]}, "If the claims fitted in the lower or the upper half"),
         ("unclear", {"p_value": 0.03, "rows_needed": 3200}, "About 3,200 rows like these"),
         ("none_detected", {"p_value": 0.4}, "p = 0.05 down"),
     ],
@@ -53,10 +53,13 @@ def test_the_missing_evidence_is_named(name, evidence, says):
     assert says in " ".join(would_change(with_pattern(name, evidence)))
 
 
-def test_a_run_without_bounds_is_said_in_words():
-    endless = {**RUN, "z": None}
-    said = " ".join(would_change(with_pattern("non_uniform_overconfidence", {"over": endless, "under": UP})))
-    assert "beyond any chance" in said
+def test_the_gap_that_would_count_is_told_in_points():
+    # 100 rows at 0.9 of which 89 are right: √ΣV = √(100·0.9·0.1) = 3 rows, so `limit` of them is 3·limit of 100 points
+    a = cc.analyze(cc.Predictions.from_top_label([0.9] * 100, [1] * 89 + [0] * 11))
+    limit = a.detection.bins.over_limit
+    (line,) = (s for s in would_change(a) if s.startswith("Nearest to “too sure”"))
+    assert line == f"Nearest to “too sure”: 90% confidence (100 rows, gap −1.0 points); it takes −{max(2, 3 * limit):.1f} points."
+    assert "standard deviations" not in " ".join(would_change(a))
 
 
 def test_too_few_rows():

@@ -13,9 +13,9 @@ import pytest
 import calibcore as cc
 from calibcore.errors import InputError
 from calibcore.report import pdf, training
-from calibcore.report.page import report_html, to_html
+from calibcore.report.page import preview_height, report_html, to_html
 from calibcore.report.parts import MEANING, NAME_LENGTH, short, verdict_words
-from calibcore.report.reporting import MOST_NOTE, reported, with_period
+from calibcore.report.reporting import MOST_NOTE, reported, times_in_groups, with_period
 
 pytest.importorskip("matplotlib")
 
@@ -82,7 +82,7 @@ def html(*analyses, **options):
 
 
 def section(report, heading):
-    return next(s.lines for s in (*report.beside, report.caveats) if s.heading == heading)
+    return next(s.lines for s in (*report.below, *report.beside, report.caveats) if s.heading == heading)
 
 
 def test_stands_alone_without_script(analysis):
@@ -115,8 +115,23 @@ def test_has_the_bones_of_an_accessible_page(analysis):
 
 def test_every_word_of_the_content_is_on_the_page_and_in_the_pdf(analysis):
     r = reported([analysis], date=DAY, note="A remark.", audience="the board", training="no")
-    words = [r.title, r.date, r.audience, r.verdict, r.how_to_read, r.key, r.note, r.footer, *(v for _, v in r.facts), *r.table.header]
-    words += [*(line for s in (*r.beside, r.caveats) for line in (s.heading, *s.lines)), *(c for row in r.table.rows for c in row)]
+    words = [
+        r.title,
+        r.date,
+        r.audience,
+        r.to_do,
+        r.verdict,
+        r.how_to_read,
+        r.key,
+        r.note,
+        r.footer,
+        *(v for _, v in r.facts),
+        *r.table.header,
+    ]
+    words += [
+        *(line for s in (*r.below, *r.beside, r.caveats) for line in (s.heading, *s.lines)),
+        *(c for row in r.table.rows for c in row),
+    ]
     text, data = Reader(to_html(r)).text, repr(pdf._data(r))
     for words_of in words:
         assert " ".join(words_of.split()) in text
@@ -145,20 +160,48 @@ def test_what_has_no_room_in_the_verdict_is_not_lost():
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("over", "Of every 100 predictions, it expects 10 to be wrong; 25 were."),
-        ("V1", "Of every 100 predictions, it expects 20 to be wrong; 20 were."),
-        ("extreme", "Of every 1,000 predictions, it expects 10 to be wrong; 200 were."),
-        ("V0", "Of all 40 predictions, it expects 8 to be wrong; 20 were."),
+        ("over", "Of every 100 predictions, 10 should be wrong by the model's own figures; 25 were."),
+        ("V1", "Of every 100 predictions, 20 should be wrong by the model's own figures; 20 were."),
+        ("extreme", "Of every 1,000 predictions, 10 should be wrong by the model's own figures; 200 were."),
+        ("V0", "Of all 40 predictions, 8 should be wrong by the model's own figures; 20 were."),
     ],
 )
 def test_plain_terms_count_errors(kind, text):
     assert section(reported([cc.analyze(KINDS[kind])]), "In plain terms") == (text,)
 
 
+def test_plain_terms_speak_of_no_more_predictions_than_there_are():
+    # 300 rows at 99%: 3 errors expected, 1 found, of all 300 and not of 10,000
+    one, few = cc.Predictions.from_top_label([0.99] * 300, [1] * 299 + [0]), cc.Predictions.from_top_label([0.7], [1])
+    found = [section(reported([cc.analyze(m)]), "In plain terms")[0] for m in (one, few)]
+    assert [re.findall(r"\d[\d.]*\b", said) for said in found] == [["300", "3", "1"], ["1", "0.3", "0"]]
+    assert found[0].startswith("Of all 300 predictions, ")
+    assert found[0].endswith("; 1 was.")
+    assert found[1].startswith("Of 1 prediction, ")
+
+
+def test_plain_terms_of_weighted_rows_are_shares():
+    # 9 right rows of weight 1 and a wrong one of weight 3: 3/12 are wrong, where 20% are expected
+    weighted = cc.Predictions.from_top_label([0.8] * 10, [1] * 9 + [0], sample_weight=[1] * 9 + [3])
+    (said,) = section(reported([cc.analyze(weighted)]), "In plain terms")
+    assert said.startswith("Of every 100 predictions (weighted), ")
+    assert re.findall(r"\d[\d.]*\b", said) == ["100", "20.0", "25.0"]
+
+
+def test_a_method_keeps_its_name_and_nothing_has_a_minus_before_it():
+    found = cc.remedies(OVER, methods=["platt"])
+    tested = " ".join(section(reported([cc.analyze(OVER)], remedies=found), "Pattern and remedy"))
+    assert "Platt scaling helps" in tested
+    # 0.75 − 0.9 before; after, what is left of it rounds to nothing
+    assert re.search(r"gap goes from −15\.0 to (0\.0|[+−]0\.1) points", tested)
+
+
 def test_plain_terms_of_other_views_count_events():
     # Positive view: mean of 0.9 and 0.1, and of 0.75 and 0.25.
     lines = section(reported([cc.analyze(OVER, cc.Settings(view="positive"))]), "In plain terms")
-    assert lines == ("Of every 100 predictions, it expects 50 to be “1”; 50 were.",)
+    assert lines[0] == "Of every 100 predictions, 50 should be “1” by the model's own figures; 50 were."
+    # On average nothing is off, so a range that is stands beside it: of 1,000 rows at 10%, 100 expected and 250 found.
+    assert lines[1:] == ("Of 1,000 predictions made at 6.7–13.3% probability, 250 were positive; about 100 would be expected.",)
 
 
 def test_a_crossing_curve_is_told_range_by_range():
@@ -177,7 +220,7 @@ def test_base_rate_and_worth():
     # The base rate is ½; Brier of it ¼.  Brier score of the model: ¾·0.1² + ¼·0.9² = 0.21, so 1 − 0.21/0.25 = 16% better.
     lines = section(reported([cc.analyze(OVER)]), "Beyond the base rate")
     assert lines[0] == "Base rate: 50.0% of the rows are “1”."
-    assert lines[1].startswith("Brier score 16.0% better than a forecast that gives every row the base rate")
+    assert lines[1].startswith("The error of the probabilities (Brier score) is 16.0% smaller than that of a forecast that gives every row")
     classes = cc.Predictions.from_arrays(["a", "a", "b", "c"] * 50, np.tile([0.6, 0.3, 0.1], (200, 1)), classes=["a", "b", "c"])
     assert section(reported([cc.analyze(classes)]), "Beyond the base rate")[0] == "Most frequent of 3 classes: “a”, 50.0% of the rows."
     same = cc.Predictions.from_arrays([1] * 200, [0.9] * 200)
@@ -187,8 +230,8 @@ def test_base_rate_and_worth():
 def test_threshold_counts_errors_expected_and_found():
     # All 2,000 rows have confidence 0.9: 200 errors expected, 500 found.
     lines = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.5))]), "At your threshold")
-    assert lines[0] == "Acted on: 2,000 of 2,000 rows (100%)."
-    assert "expect 200 wrong predictions; 500 were found" in lines[1]
+    assert lines[0] == "Whoever acts on every row with confidence above 0.5 acts on 2,000 of 2,000 rows (100%)."
+    assert "200 wrong predictions; 500 were found" in lines[1]
     none = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.95))]), "At your threshold")
     assert len(none) == 1
     assert "nothing is acted on" in none[0]
@@ -201,7 +244,8 @@ def test_data_and_period(tmp_path):
     path.write_text("y_true,y_prob,date\n" + rows)
     found = cc.read(path, mapping=cc.Mapping(time="date"))[0]
     facts = reported([cc.analyze(found, with_period(found, cc.Settings()))]).facts
-    assert facts[0] == ("Data", f"scores.csv, 400 rows; SHA-256 {found.source['sha256']}")
+    assert facts[0] == ("Data", f"scores.csv, 400 rows; SHA-256 {found.source['sha256'][:12]}…")
+    assert reported([cc.analyze(found)]).footer.endswith(f" SHA-256: scores.csv {found.source['sha256']}.")
     assert facts[1][1].startswith("2024-01-03 to 2024-04-03. The results hold for cases like these")
     plain = reported([cc.analyze(OVER)]).facts
     assert plain[0] == ("Data", "2,000 rows, not read from a file")
@@ -213,8 +257,8 @@ def test_remedy_with_its_held_out_effect():
     assert section(reported([a]), "Pattern and remedy")[-1] == "Not tested on these rows."
     found = cc.remedies(OVER, methods=["temperature"])
     said = section(reported([a], remedies=found), "Pattern and remedy")[-1]
-    assert said.startswith("Tested on rows that the fit had not seen (5 folds): temperature scaling helps: log loss −")
-    assert "The gap goes from −15.0 to " in said
+    assert said.startswith("Tested on rows that the fit had not seen (5 folds): temperature scaling helps. It lowers the log loss by 0.")
+    assert "the gap goes from −15.0 to " in said
     assert section(reported([a], remedies="Too few rows."), "Pattern and remedy")[-1] == "Not tested on these rows: Too few rows."
     with pytest.raises(InputError, match="'other' was tested, but the report is about 'over'"):
         reported([a], remedies=cc.remedies(model(0.9, 0.75, name="other"), methods=["temperature"]))
@@ -225,7 +269,8 @@ def test_models_side_by_side():
     both = cc.compare([OVER, good])
     r = reported(both.analyses, comparison=both)
     assert [row[0] for row in r.table.rows] == ["over", "good"]
-    assert r.differences.startswith("good scores better than over: log loss −")
+    assert r.differences.startswith("good scores better than over by log loss (−")
+    assert [row[1] for row in r.table.rows] == ["overconfident", "no miscalibration"]
     assert reported([both.analyses[0]], comparison=both).differences == ""
     assert reported(both.analyses, comparison="ids repeat.").differences == "Not compared with each other: ids repeat."
 
@@ -236,6 +281,48 @@ def test_training_is_always_said():
         assert reported([a], training=answer).caveats.lines[0] == training.training_statement(answer)
     assert training.training_caveat("no") is None
     assert training.training_caveat("unknown") == training.training_statement("unknown")
+
+
+def test_training_of_several_models():
+    a, b = (cc.analyze(model(0.9, 0.75, name=name)) for name in "ab")
+    same = reported([a, b], training="no").caveats.lines
+    assert same[0] == "By the analyst's word, these rows were not used to train or tune these models."
+    other = reported([a, b], training=["unknown", "no"]).caveats.lines
+    assert other[0].startswith("It is not known whether a was trained or tuned on these rows; if so, it will")
+    assert other[1] == "By the analyst's word, these rows were not used to train or tune b."
+
+
+def test_a_column_that_could_be_the_time_is_named():
+    months = {"month": [f"2024-{1 + i % 12:02d}" for i in range(2000)], "code": [f"20{i % 3}" for i in range(2000)]}
+    rows = model(0.9, 0.75, groups=months)
+    assert times_in_groups(rows) == ("month",)
+    assert times_in_groups(rows.but(time=np.arange(2000))) == ()
+    said = reported([cc.analyze(rows)], could_be_time=times_in_groups(rows)).facts[-1][1]
+    assert said.startswith("not known (no column was named as the time; month could be it). ")
+
+
+def test_a_change_over_time_names_its_ends():
+    # At 90%: of 1,000 rows in 2023 all are right (+10.0 points), of 1,000 in 2024 half are (−40.0).
+    right, year = np.r_[np.ones(1000), np.arange(1000) < 500].astype(int), [2023] * 1000 + [2024] * 1000
+    rows = cc.Predictions.from_top_label([0.9] * 2000, right, time=year, name="t")
+    lines = reported([cc.analyze(rows, with_period(rows, cc.Settings()))]).caveats.lines
+    said = "The gap is not the same throughout the period (2 periods compared, p < 0.001): from −40.0 points (2024) to +10.0 points (2023)."
+    assert said in lines
+
+
+def test_costs_at_a_threshold():
+    # All 2,000 rows are acted on and 500 of them wrong: 500 · 4, no review; 200 · 4 by the model's figures.
+    lines = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.5, cost_error=4, cost_review=1))]), "At your threshold")
+    assert any("costs 2,000 in these rows" in line and " 800 " in line for line in lines)
+
+
+def test_another_view_says_what_the_verdict_judges():
+    a = cc.analyze(OVER, cc.Settings(view="positive"))
+    said = reported([a]).verdict
+    assert said.startswith("over is overconfident. Judged by the predicted class, it says 90% on average and is right 75%")
+    assert "15.0 percentage points too sure" in said
+    assert "the verdict judges the predicted class" in " ".join(reported([a]).caveats.lines)
+    assert "Judged by" not in reported([cc.analyze(OVER)]).verdict
 
 
 def test_too_much_is_refused():
@@ -282,11 +369,15 @@ def test_long_names_are_shortened_in_the_middle(long):
 
 def fullest(name="model"):
     """As much as a report can be asked to say."""
-    made = [model(0.99, 0.8, name=f"{(name * 60)[:60]}{k}") for k in range(4)]
-    analyses = [cc.analyze(m, cc.Settings(threshold=0.9)) for m in made]
+    year = np.where(np.arange(2000) % 1000 < 790, 2020, 2021)  # the right rows come first: the gap changes
+    made = [model(0.99, 0.8, name=f"{(name * 60)[:60]}{k}", time=None if k else year) for k in range(4)]
+    settings = cc.Settings(view="positive", threshold=0.9, cost_error=40, cost_review=3)
+    analyses = [cc.analyze(m, with_period(m, settings)) for m in made]
+    analyses = [replace(a, source={"file": f"{(name * 60)[:60]}{k}.csv", "sha256": f"{k:064d}"}) for k, a in enumerate(analyses)]
     analyses[0] = replace(analyses[0], notes=tuple(f"{k} {name * 90}" for k in range(6)))
     words = {"heading": (name * 120)[:120], "audience": (name * 80)[:80], "note": (name * 280)[:280], "date": DAY}
-    return analyses, {**words, "comparison": cc.compare(made, cc.Settings(threshold=0.9)), "remedies": cc.remedies(made[0])}
+    words |= {"training": ["yes", "no", "unknown", "no"], "classes": "The predicted class stays the same in every row. " * 2}
+    return analyses, {**words, "comparison": cc.compare(made, settings), "remedies": cc.remedies(made[0])}
 
 
 def pages(data):
@@ -308,7 +399,12 @@ def test_prints_on_one_sheet(tmp_path, name):
         assert pages(target.read_bytes()) == 1
 
 
-@pytest.mark.parametrize("name", ["ordinary words ", EVIL])
+def test_the_preview_is_higher_where_there_are_more_words():
+    analyses, options = fullest()
+    assert preview_height(reported([cc.analyze(OVER)])) < preview_height(reported(analyses, **options)) < 6_000
+
+
+@pytest.mark.parametrize("name", ["ordinary words ", EVIL, "W"])
 def test_pdf_is_one_tagged_page(name):
     pytest.importorskip("typst")
     analyses, options = fullest(name)

@@ -31,8 +31,8 @@ Y = [1] * 7 + [0] * 3 + [1] * 3 + [0] * 7
 P = [0.9] * 10 + [0.2] * 10
 
 
-def predictions(name="m", y=Y, p=P):
-    return cc.Predictions.from_arrays(y, p, name=name)
+def predictions(name="m", y=Y, p=P, **more):
+    return cc.Predictions.from_arrays(y, p, name=name, **more)
 
 
 @pytest.mark.parametrize(("n", "text"), [(0, "0"), (4000, "4,000"), (1234567, "1,234,567"), (2.0, "2"), (2.5, "2.5")])
@@ -108,16 +108,23 @@ def test_mce_names_its_bin_and_rows():
 
 
 def test_differences_to_the_baseline():
-    # Same rows by the same order; the second says 0.8 and 0.3: its gap is 0.7 − 0.75, 10 points more than the first's.
-    other = predictions("other", p=[0.8] * 10 + [0.3] * 10)
-    found = cc.compare([predictions("base"), other], cc.Settings(n_bins=10))
+    # The same rows by id; the second says 0.8 and 0.3: its gap is 0.7 − 0.75, 10 points more than the first's.
+    other = predictions("other", p=[0.8] * 10 + [0.3] * 10, ids=range(20))
+    found = cc.compare([predictions("base", ids=range(20)), other], cc.Settings(n_bins=10))
     table = difference_table(found)
     assert table.header[:2] == ("Model", "Minus base")
     (row,) = table.rows
-    assert row[:2] == ("other", "20 rows, paired by row order")
+    assert row[:2] == ("other", "20 rows, paired by id")
     assert row[4].startswith("+10.0 (")
     # ECE of the second: (0.8 − 0.7)·½ + (0.7 − 0.7)·½ = 0.05, of the first 0.15
     assert row[5] == "−0.1000"
+
+
+def test_rows_paired_by_their_order_say_so_and_why():
+    # 20 rows in turn 1 and 0 have 20 runs, where chance gives 11; sorted rows are not paired
+    turns = [predictions(n, y=[1, 0] * 10, p=p) for n, p in (("base", P), ("other", [0.8] * 20))]
+    assert difference_table(cc.compare(turns)).rows[0][1] == "20 rows, paired by row order (no shared ids, labels agree)"
+    assert difference_table(cc.compare([predictions("base"), predictions("other")])).rows[0][1] == "not paired: different rows"
 
 
 def test_unpaired_models_say_so():
@@ -126,7 +133,7 @@ def test_unpaired_models_say_so():
 
 
 def test_records_are_exact_and_survive_csv():
-    base, other = predictions("base"), predictions("other", p=[0.8] * 10 + [0.3] * 10)
+    base, other = predictions("base", ids=range(20)), predictions("other", p=[0.8] * 10 + [0.3] * 10, ids=range(20))
     found = cc.compare([base, other], cc.Settings(edges=(0, 0.5, 1)))
     table = record_table(found.analyses, found)
     first, second = csv.DictReader(io.StringIO(to_csv(table)))

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import calibcore as cc
+from calibcore.inference.comparison import Differences, Pairing
+from calibcore.inference.intervals import Estimate
 from calibcore.report import words
 from calibcore.report.exports import bins_csv, file_name, rows_csv
 from calibcore.report.rows import PAGE, rows_in
@@ -63,7 +65,7 @@ def test_headline_names_the_model(analysis):
     ("name", "text"),
     [
         ("calibrated", "m shows no miscalibration in these rows"),
-        ("certain", "m is almost always sure, and too often wrong"),
+        ("certain", "m is mostly very sure, and too often wrong"),
         ("even", "m hardly commits itself"),
         ("few", "m: too few rows to judge"),
     ],
@@ -118,9 +120,43 @@ def test_bin_option():
 def test_differences_are_decided_by_a_proper_score():
     compared = cc.compare([predictions(0.8, 0.8, name="a"), predictions(0.95, 0.8, name="b"), predictions(0.8, 0.8, name="c")])
     worse, same = (words.difference_sentence(d, "a") for d in compared.differences)
-    assert worse.startswith("b scores worse than a: log loss +")
-    assert worse.endswith("compared on the same 2,000 rows.")
-    assert "do not tell which scores better" in same or "scores" in same
+    assert worse.startswith("b scores worse than a by log loss (+")
+    assert worse.endswith("Compared on the same 2,000 rows, paired by id.")
+    # c is a under another name
+    nothing = "0.0000, 0.0000 to 0.0000"
+    assert same.startswith(f"c and a: these rows do not tell which scores better by log loss ({nothing}) nor by Brier score ({nothing}).")
+
+
+BETTER = "b scores better than a by log loss (−0.0200, −0.0300 to −0.0100)"
+OPEN = "b and a: these rows do not tell which scores better by log loss (−0.0200, −0.0500 to +0.0100)"
+
+
+@pytest.mark.parametrize(
+    ("log_loss", "brier", "said"),
+    [
+        (
+            (-0.02, -0.03, -0.01),
+            (0.0005, -0.0046, 0.0055),
+            f"{BETTER}; the Brier score does not tell them apart (+0.0005, −0.0046 to +0.0055).",
+        ),
+        ((-0.02, -0.03, -0.01), (-0.01, -0.02, -0.005), f"{BETTER} and by Brier score (−0.0100, −0.0200 to −0.0050)."),
+        ((-0.02, -0.03, -0.01), (0.01, 0.005, 0.02), f"{BETTER}; by Brier score b scores worse (+0.0100, +0.0050 to +0.0200)."),
+        ((-0.02, -0.05, 0.01), (-0.01, -0.02, -0.005), f"{OPEN}; by Brier score b scores better (−0.0100, −0.0200 to −0.0050)."),
+        ((-0.02, None, None), (0.01, 0.005, 0.02), "b scores worse than a by Brier score (+0.0100, +0.0050 to +0.0200)."),
+    ],
+)
+def test_the_sentence_names_the_score_that_decides_and_what_the_other_says(log_loss, brier, said):
+    pairing = Pairing(True, "row order", np.arange(3200), np.arange(3200))
+    d = Differences("b", pairing, Estimate(*log_loss), Estimate(*brier), Estimate(0.0))
+    rows = "Compared row by row on 3,200 rows, since no ids are shared and the labels agree in order."
+    assert words.difference_sentence(d, "a") == f"{said} {rows}"
+
+
+def test_models_that_are_not_paired_are_said_to_be_compared_less_sharply():
+    sorted_rows = [cc.Predictions.from_arrays([0] * 50 + [1] * 50, [p] * 50 + [1 - p] * 50, name=n) for n, p in (("a", 0.2), ("b", 0.3))]
+    (found,) = cc.compare(sorted_rows).differences
+    assert words.difference_sentence(found, "a").endswith("Compared on different rows, so less sharply.")
+    assert any("(--id in the shell, Columns on the page)" in n for n in found.notes)
 
 
 @pytest.mark.parametrize(
