@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from made_files import csv_bytes, four, printed_json, saved
 from menu import PAGES, assert_sound
+from playwright.sync_api import Error as PlaywrightError
 
 pytestmark = pytest.mark.browser
 
@@ -116,15 +117,26 @@ class Keys:
         self.press(self.reader.main.get_by_role("link", name=re.compile("^Next: ")).last)
 
 
+def chosen_files(keys, button):
+    """The system's dialog that a button opens; on a busy machine the first key may come before the page listens."""
+    for _ in range(3):
+        keys.to(button)
+        try:
+            with keys.page.expect_file_chooser(timeout=8_000) as chooser:
+                keys.page.keyboard.press("Enter")
+        except PlaywrightError:
+            continue
+        return chooser.value
+    raise AssertionError("Enter on the button opens no file dialog")
+
+
 def add_and_answer(keys, files):
     """The uploader's button, the dialog of each file, and the question about training."""
     page, dialog = keys.page, keys.reader.dialog
     sidebar = page.get_by_test_id("stSidebar")
-    keys.to(sidebar.get_by_role("button", name="Upload", exact=True))
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
+    button = sidebar.get_by_role("button", name="Upload", exact=True)
     with keys.reader.rerun(grace=5_000):
-        chooser.value.set_files([str(f) for f in files])
+        chosen_files(keys, button).set_files([str(f) for f in files])
     for name in ("bold.csv", "meek.csv"):
         keys.reader.shows(f"{name} can be read in more than one way.", within=dialog)
         keys.press(dialog.get_by_role("radio").first, "Space")
