@@ -179,14 +179,18 @@ def _ask(q: Question, draft: Draft) -> None:
 
 
 def _answered(role: str) -> None:
-    draft: Draft = st.session_state[_STATE]
+    draft: Draft | None = st.session_state[_STATE]
+    if draft is None:  # the dialog was closed; its controls speak once more with the next run
+        return
     chosen = st.session_state[f"question {role}"]
     _say(role, chosen if chosen is None or role in _TYPED else meaning(draft.asked[role], chosen))
 
 
 def _say(role: str, value: Any) -> None:
     """Put a choice into the draft; what was said about the column before it is dropped."""
-    draft: Draft = st.session_state[_STATE]
+    draft: Draft | None = st.session_state[_STATE]
+    if draft is None:
+        return
     if value is None:
         draft.said.pop(role, None)
         return

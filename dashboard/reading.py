@@ -83,7 +83,7 @@ def figures(now: Sequence[Effect], then: Sequence[Effect]) -> None:
     cells = {title: dict(e.figures()) for title, e in columns}
     names = dict.fromkeys(name for rows in cells.values() for name in rows)
     rows = tuple((name, *(cells[title].get(name, "–") for title in cells)) for name in names)
-    widgets.show_table(Table(("", *cells), rows), alt="What this reading gives.")
+    widgets.show_table(Table(("Figure", *cells), rows), alt="What this reading gives.")
     if len(then) > _MODELS:
         st.caption(f"And {len(then) - _MODELS:,} more models.")
     widgets.text(*(f"Note: {note}" for note in shared_notes(then)), small=True)

@@ -17,7 +17,7 @@ _CSS = """
 [data-testid="stTableStyledTable"]:has(th:nth-child(9)) { min-width: 62rem; }
 [class*="st-key-wide"] [data-testid="stTableStyledTable"] { min-width: 44rem; }
 [data-testid="stMain"] h1 { font-size: 1.9rem; padding: 0.4rem 0; }
-[data-testid="stMain"] h3 { font-size: 1.3rem; padding: 0.6rem 0 0.2rem; }
+[data-testid="stMain"] h2 { font-size: 1.3rem; padding: 0.6rem 0 0.2rem; }
 [data-tag] { background: transparent !important; border: 1px solid currentColor; }
 [data-tag], [data-tag] * { color: inherit !important; }
 [data-testid="stMetric"] { min-width: 6rem; }

@@ -36,7 +36,7 @@ def differences(comparison: Comparison, score: Score = "log_loss", *, width: int
     sheet = Sheet(
         "differences",
         f"{SCORE_NAMES[score]} minus that of {base}{unit}",
-        (f"← {more_of(comparison.settings.view)}", "less →") if score == "gap" else (f"← better than {base}", "worse →"),
+        (f"← {more_of(comparison.settings.view)}", "less →") if score == "gap" else ("← better", "worse →"),
         "no difference",
         _alt(found, score, comparison),
         _caption(found, score, comparison),

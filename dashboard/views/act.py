@@ -75,12 +75,12 @@ def acted(a: Analysis) -> None:
     widgets.text(*act_words.cost_lines(a))
     curve, beside = st.columns([58, 42], gap="medium")
     with curve:
-        st.subheader("Fewer rows, fewer errors?")
+        st.header("Fewer rows, fewer errors?")
         chart = widgets.draw(plot.risk_coverage, a, key="risk chart")
         if chart is not None:
             widgets.table_below(chart, key="risk table")
     with beside:
-        st.subheader("Read with care")
+        st.header("Read with care")
         widgets.caveats(act_words.act_caveats(a))
         widgets.text(*(f"Note: {note}" for note in a.notes), small=True)
     takeaway([a], [chart])

@@ -38,7 +38,7 @@ def page() -> None:
 
 def does_it_depend(a: Analysis) -> Chart | None:
     """ECE for other numbers of bins."""
-    st.subheader("Does the ECE depend on the bins?")
+    st.header("Does the ECE depend on the bins?")
     widgets.text(words.sweep_sentence(a))
     chart = widgets.draw(plot.sweep, a, key="sweep chart", stretch=True)
     if chart is not None:
@@ -48,7 +48,7 @@ def does_it_depend(a: Analysis) -> Chart | None:
 
 def without_bins(a: Analysis) -> list[Chart | None]:
     """The diagram with the CORP curve, and the cumulative differences beside it."""
-    st.subheader("And without bins?")
+    st.header("And without bins?")
     widgets.text(curve_words.cumulative_sentence(a))
     diagram, sums = st.columns(2, gap="medium")
     with diagram:
@@ -66,7 +66,7 @@ def without_bins(a: Analysis) -> list[Chart | None]:
 
 def table(a: Analysis) -> None:
     """Every bin in numbers."""
-    st.subheader("Bins")
+    st.header("Bins")
     for note in a.notes:
         widgets.text(f"Note: {note}", small=True)
     widgets.show_table(plot.gaps(a).table, alt=plot.gaps(a).alt)
@@ -74,7 +74,7 @@ def table(a: Analysis) -> None:
 
 def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> Chart | None:
     """Pick a bin; see its rows."""
-    st.subheader("Rows of a bin")
+    st.header("Rows of a bin")
     selected = widgets.bin_selector(a)
     chart = widgets.draw(plot.gaps, a, key="bins chart", analysis=a, stretch=True, selected=selected)
     if selected is None:

@@ -144,7 +144,7 @@ def side_by_side(analyses: Sequence[Analysis], n_bins: int) -> None:
 def show_differences(found: Found) -> list[Chart | None]:
     """Differences to the baseline, as forest plots and in numbers."""
     if found.comparisons:
-        st.subheader("Is the difference real?")
+        st.header("Is the difference real?")
         widgets.text(_DECIDE, small=True)
     charts: list[Chart | None] = []
     for i, comparison in enumerate(found.comparisons):
@@ -166,7 +166,7 @@ def forests(comparison: Comparison, i: int) -> list[Chart | None]:
 
 def diagrams(analyses: Sequence[Analysis]) -> list[Chart | None]:
     """One diagram for up to four models, or one each."""
-    st.subheader("Diagrams")
+    st.header("Diagrams")
     options = ["Automatic", "Overlay", "Small multiples"] if len(analyses) <= MOST_OVERLAID else ["Automatic", "Small multiples"]
     if st.session_state.get("layout") not in (None, *options):
         st.session_state["layout"] = "Automatic"

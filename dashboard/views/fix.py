@@ -83,7 +83,7 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
     with guarded("These diagrams"):
         drawn += diagrams(before, after)
     widgets.text(fix_words.class_sentence(model.predictions, held_out.predictions))
-    st.subheader("Read with care")
+    st.header("Read with care")
     widgets.caveats(fix_words.fix_caveats(found, chosen))
     the_map(model, found, chosen)
     takeaway([before], drawn, asked=replace(taken, also=(after,)))
@@ -91,7 +91,7 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
 
 def all_changes(found: cc.Remedies) -> Chart | None:
     """A forest plot of every recalibration."""
-    st.subheader("What each recalibration changes")
+    st.header("What each recalibration changes")
     score = st.segmented_control("Score", list(_SCORES), default="Log loss", required=True, key="changed score", persist_state="session")
     chart = widgets.draw(plot.changes, found, _SCORES[str(score)], key="changes chart", stretch=True)
     if chart is not None:
@@ -101,7 +101,7 @@ def all_changes(found: cc.Remedies) -> Chart | None:
 
 def choose_remedy(found: cc.Remedies) -> Remedy | None:
     """The recalibration to look at; None for none. Those that need more rows are not offered, and say so."""
-    st.subheader("One of them, closely")
+    st.header("One of them, closely")
     methods = fix_words.fix_options(found)
     options = [fix_words.SUGGESTED, fix_words.UNCHANGED, *methods]
     if st.session_state.get("fix") not in (None, *options):
@@ -144,7 +144,7 @@ def the_map(model: Model, found: cc.Remedies, chosen: Remedy) -> None:
     calibrator = chosen.calibrator
     if calibrator is None:
         return
-    st.subheader("The calibrator")
+    st.header("The calibrator")
     file, predictions = exports.file_name(model.name, chosen.method, ending=".json"), model.predictions
     code = fix_exports.apply_code(calibrator, file)
     with st.container(horizontal=True):

@@ -56,7 +56,7 @@ def asked(model: session.Model, groups: Groups | None, periods: Periods | None) 
 
 def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> tuple[Groups | None, Chart | None]:
     """Choose a column; see the gap of each of its values."""
-    st.subheader("Groups")
+    st.header("Groups")
     columns, found, chart = slices.columns(model), None, None
     if not columns.offered:
         widgets.text(group_words.NO_COLUMN)
@@ -109,7 +109,7 @@ def over_time(model: session.Model, its_settings: cc.Settings) -> tuple[Periods 
         if not session.state().samples:  # a sample has no columns to choose
             widgets.text(group_words.NO_TIME, small=True)
         return None, None
-    st.subheader("Over time")
+    st.header("Over time")
     length, minimum = _choose_length(model), _minimum()
     with guarded("This chart"):
         with st.skeleton(height=_LOADING):
@@ -145,7 +145,7 @@ def show_periods(found: Periods) -> Chart | None:
 
 def by_class(a: Analysis) -> Chart | None:
     """Top-label and classwise errors side by side; the classes that fit least; a class to look at."""
-    st.subheader("Classes")
+    st.header("Classes")
     widgets.text(*group_words.class_lines(a))
     with st.container(horizontal=True, gap="small", border=True):
         for number in group_words.class_numbers(a):

@@ -77,11 +77,11 @@ def selected_bin(a: Analysis) -> int | None:
 
 def beside(a: Analysis) -> None:
     """What the diagram shows, the worst bin, a bin to inspect, caveats and notes."""
-    st.subheader("What this shows")
+    st.header("What this shows")
     widgets.text(*filter(None, (*words.shown_lines(a), words.worst_range(a), words.other_view(a))))
     if widgets.bin_selector(a) is not None:
         st.page_link("views/bins.py", label="See the rows of this bin", icon=":material/arrow_forward:")
-    st.subheader("Read with care")
+    st.header("Read with care")
     widgets.caveats(words.caveats(a))
     widgets.text(*(f"Note: {note}" for note in a.notes), small=True)
 

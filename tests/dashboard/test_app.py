@@ -44,7 +44,7 @@ def start(page=PAGES[0], files=(), query=(), theme="light"):
 
 def words(app):
     """Everything on the page as text, escapes taken away."""
-    found = [e.value for kind in ("title", "subheader", "markdown", "caption", "error", "warning") for e in app.get(kind)]
+    found = [e.value for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning") for e in app.get(kind)]
     found += [m.delta for m in app.metric]
     return re.sub(r"\\(.)", r"\1", "\n".join(map(str, found)))
 

@@ -190,7 +190,7 @@ def test_differences_are_those_of_the_comparison():
     (points,) = only(chart, Points)
     assert points.x == tuple(d.brier.value for d in comparison.differences)
     assert chart.x.title == "Brier score minus that of base"
-    assert {"← better than base", "worse →"} <= {m.text for m in only(chart, Label)}
+    assert {"← better", "worse →"} <= {m.text for m in only(chart, Label)}
     assert [r.text for r in only(chart, Rule)] == ["no difference"]
     # The third model is the first under another name, so its difference is exactly 0.
     assert chart.table.rows[1] == ("same", "0.0000", "0.0000 to 0.0000", "400 rows, paired by row order (no shared ids, labels agree)")
