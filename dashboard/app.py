@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import session, widgets
 from dashboard.sidebar import sidebar
 from dashboard.theme import style
 
@@ -24,4 +25,8 @@ page = st.navigation(
 )
 # Before the page: an uploader inside a page loses its files when the page changes.
 sidebar()
-page.run()
+if session.models() or page.url_path == "learn":  # which needs none
+    page.run()
+else:
+    st.title("No model to show yet")
+    widgets.text("No file could be read so far. See the sidebar for what each needs.")

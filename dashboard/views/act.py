@@ -21,10 +21,6 @@ _WIDTH = 260  # pixels of a control; they wrap on a narrow screen
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to act on yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     model = widgets.choose_model(session.models())
     its_settings, lacks = settings.current().for_model(model)
     if lacks:

@@ -18,10 +18,6 @@ from dashboard.takeaway import takeaway
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to show yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     model = widgets.choose_model(session.models())
     its_settings, lacks = settings.current().for_model(model)
     st.title(markdown_free(f"Bins and rows of {model.name}"))

@@ -29,10 +29,6 @@ _DECIDE = (
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to compare yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     st.title("Compare models")
     chosen = choose()
     if not chosen:

@@ -26,10 +26,6 @@ _SIDE = 340  # of a diagram, in pixels: one fits on a phone, two stand side by s
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to show yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     model = widgets.choose_model(session.models())
     st.title(markdown_free(fix_words.title(model.name)))
     with guarded("This page"):

@@ -25,10 +25,6 @@ _LOADING = 320  # pixels
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to show yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     model = widgets.choose_model(session.models())
     its_settings, lacks = settings.current().for_model(model)
     st.title(markdown_free(f"Groups and classes of {model.name}"))

@@ -16,10 +16,6 @@ from dashboard.takeaway import takeaway
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to show yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     model = widgets.choose_model(session.models())
     chosen = settings.current()
     its_settings, lacks = chosen.for_model(model)

@@ -40,10 +40,6 @@ _PAPER = 1_600  # pixels that the preview takes, about
 
 def page() -> None:
     """Draw the page."""
-    if not session.models():
-        st.title("No model to report on yet")
-        widgets.text("No file could be read so far. See the sidebar for what each needs.")
-        return
     st.title("Report")
     widgets.text("One page for someone who decides, to print or to send. It names what it rests on, and holds no rows of your file.")
     form, paper = st.columns([34, 66], gap="medium")

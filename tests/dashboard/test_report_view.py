@@ -156,5 +156,5 @@ def test_names_are_text():
 
 def test_without_a_model_it_says_so():
     app = start(("a.csv", b"nothing,here\n1,2\n"))
-    assert app.title[0].value == "No model to report on yet"
+    assert app.title[0].value == "No model to show yet"
     assert not app.exception
