@@ -344,8 +344,8 @@ def compare(models: Sequence[Predictions], settings: Settings | None = None, *, 
 
     Examples
     --------
-    >>> one = Predictions.from_arrays([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], name="one")
-    >>> two = Predictions.from_arrays([1, 0, 1, 0], [0.8, 0.3, 0.5, 0.5], name="two")
+    >>> one = Predictions.from_arrays([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], ids=list("abcd"), name="one")
+    >>> two = Predictions.from_arrays([1, 0, 1, 0], [0.8, 0.3, 0.5, 0.5], ids=list("abcd"), name="two")
     >>> found = compare([one, two])
     >>> found.paired, round(found.differences[0].brier.value, 12)
     (True, 0.065)
