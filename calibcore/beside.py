@@ -1,21 +1,18 @@
-"""What stands beside the probabilities of rows: the likeliest class, ids, groups, clusters, times, and notes about the rows."""
+"""What stands beside the probabilities of rows: ids, groups, clusters, times, and notes about the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.checks import complement, largest, listing, rows_text, same_length
+from calibcore.checks import listing, rows_text, same_length
 from calibcore.errors import InputError
 from calibcore.later import Later
 
-__all__ = ["both_sides", "checked_agreement", "checked_beside", "clip_note", "few_classes", "likeliest", "sum_note", "tied_rows"]
-
-_BLOCK = 1 << 14
+__all__ = ["checked_agreement", "checked_beside", "clip_note", "few_classes", "sum_note"]
 
 
 def few_classes(classes: Sequence[str]) -> str:
@@ -32,39 +29,6 @@ def clip_note(clipped: int) -> tuple[str, ...]:
 def sum_note(count: int, largest: float) -> tuple[str, ...]:
     """A note on rows whose probabilities do not add up to 1."""
     return (f"{rows_text(count)} do not add up to exactly 1 (largest difference {largest:.2g}); used as written.",) if count else ()
-
-
-def likeliest(label: NDArray[np.integer[Any]], matrix: NDArray[Any]) -> dict[str, Any]:
-    """The fields of predictions that labels and probabilities give; what P(positive) alone, shape (n,), gives is put off."""
-    if matrix.ndim == 2:
-        predicted, confidence, tied = largest(matrix)
-        found = {"confidence": confidence, "correct": predicted == label, "probabilities": matrix, "predicted": predicted}
-        return {**found, "label": label, "n_tied": tied}
-    n = len(matrix)
-    both = Later(n, lambda: both_sides(matrix))
-    top = cache(lambda: largest(both.value()))
-    return {
-        "confidence": Later(n, lambda: top()[1]),
-        "correct": Later(n, lambda: top()[0] == label),
-        "probabilities": both,
-        "predicted": Later(n, lambda: top()[0]),
-        "label": label if label.dtype == np.intp else Later(n, lambda: label.astype(np.intp)),
-        "n_tied": int(np.count_nonzero(matrix == 0.5)),  # no other value is its own complement
-    }
-
-
-def both_sides(positive: NDArray[Any]) -> NDArray[Any]:
-    """P(other) and P(positive) as a matrix, filled in parts that stay in the processor's cache."""
-    matrix = np.empty((len(positive), 2), dtype=positive.dtype)
-    for start in range(0, len(positive), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        matrix[rows, 0], matrix[rows, 1] = complement(positive[rows]), positive[rows]
-    return matrix
-
-
-def tied_rows(matrix: NDArray[Any], largest: NDArray[Any]) -> int:
-    """Rows whose largest probability is shared by several classes."""
-    return int(np.count_nonzero(np.count_nonzero(matrix == largest[:, None], axis=1) > 1))
 
 
 Beside = tuple[NDArray[Any] | None, dict[str, NDArray[Any]], NDArray[Any] | None, NDArray[Any] | None]

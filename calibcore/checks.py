@@ -17,8 +17,6 @@ __all__ = [
     "checked_probabilities",
     "checked_row_sums",
     "checked_weights",
-    "complement",
-    "largest",
     "name_key",
     "name_text",
     "needs",
@@ -32,9 +30,6 @@ __all__ = [
 
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
-_DIGITS = {2: 3, 4: 7, 8: 15}
-_BLOCK = 1 << 14  # numbers that stay in the processor's cache while several passes go over them
-_MANY = 64  # classes
 _LIGHTEST = 1e-12  # part of the largest weight; squares must add up, too
 _MISSING_HELP = {  # of arrays, and of files
     False: "Leave these rows out, or mend them",
@@ -354,50 +349,3 @@ def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
 def distinct_labels(y_true: Any) -> list[Any]:
     """The different labels that occur, without missing ones."""
     return [d for d in _unique(as_column(y_true, "labels"))[0] if not _is_missing(d)]
-
-
-def complement(p: Numbers) -> Numbers:
-    """P(other) for P(positive), shape as ``p``: 1 − p as a person would write it.
-
-    1 − p rounded to 15 decimals (float32: 7) if that rounds back to p, else 1 − p: 0.18 gives 0.82, not
-    0.8200000000000001, which would fall into another bin.
-    """
-    if p.ndim == 1 and len(p) > _BLOCK:
-        found = np.empty_like(p)
-        for start in range(0, len(p), _BLOCK):
-            found[start : start + _BLOCK] = complement(p[start : start + _BLOCK])
-        return found
-    wide = p.astype(np.float64)
-    power = 10.0 ** _DIGITS[p.dtype.itemsize]
-    rounded = np.rint((1.0 - wide) * power) / power
-    back = (np.rint((1.0 - rounded) * power) / power).astype(p.dtype)
-    return np.where(back == p, rounded, 1.0 - wide).astype(p.dtype)
-
-
-def largest(matrix: Numbers) -> tuple[NDArray[np.intp], Numbers, int]:
-    """The first column that holds a row's largest value, that value, both of shape (n,), and how many rows share it."""
-    n, k = matrix.shape
-    if k > _MANY:  # long rows are walked faster one by one
-        far = np.argmax(matrix, axis=1)
-        top = np.take_along_axis(matrix, far[:, None], axis=1)
-        return far, top[:, 0], int(np.count_nonzero(np.count_nonzero(matrix == top, axis=1) > 1))
-    place, value, tied = np.empty(n, dtype=np.intp), np.empty(n, dtype=matrix.dtype), 0
-    step = 2 * _BLOCK // max(k, 1)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        tied += _largest(np.ascontiguousarray(matrix[rows].T), place[rows], value[rows])
-    return place, value, tied
-
-
-def _largest(columns: Numbers, place: NDArray[np.intp], value: Numbers) -> int:
-    """`largest` of a few rows, written into ``place`` and ``value``; ``columns`` has shape (K, n)."""
-    if len(columns) == 2:
-        first, second = columns
-        np.greater(second, first, out=place, casting="unsafe")
-        np.maximum(first, second, out=value)
-        return int(np.count_nonzero(first == second))
-    columns.max(axis=0, out=value)
-    hit = columns == value
-    hit.argmax(axis=0, out=place)
-    extra = int(np.count_nonzero(hit)) - len(value)
-    return int(np.count_nonzero(hit.sum(axis=0, dtype=np.intp) > 1)) if extra else 0

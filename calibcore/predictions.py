@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.beside import checked_agreement, checked_beside, clip_note, few_classes, likeliest, sum_note, tied_rows
+from calibcore.beside import checked_agreement, checked_beside, clip_note, few_classes, sum_note
 from calibcore.checks import (
     as_column,
     checked_flags,
@@ -17,7 +17,6 @@ from calibcore.checks import (
     checked_probabilities,
     checked_row_sums,
     checked_weights,
-    complement,
     distinct_labels,
     name_text,
     rows_text,
@@ -31,6 +30,7 @@ from calibcore.errors import InputError
 from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import CLIP, Profile, Task, Totals
 from calibcore.summation import total
+from calibcore.top_label import both_sides, complement, likeliest, tied_rows
 
 __all__ = ["Predictions"]
 
@@ -160,7 +160,7 @@ class Predictions:
         if probabilities.ndim == 1:
             names = binary_names(y_true, probabilities, classes, positive)
             label = binary_labels(y_true, names, named=classes is not None or positive is not None)
-            matrix, sums = np.column_stack([complement(probabilities), probabilities]), (0, 0.0)
+            matrix, sums = both_sides(probabilities), (0, 0.0)
         else:
             names, label = named_labels(y_true, probabilities.shape[1], classes)
             sums = checked_row_sums(probabilities)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.checks import complement, needs, rows_text
+from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined, sums_at
 from calibcore.errors import InputError
 from calibcore.partition import Partition, SharedTies
 from calibcore.poisson_binomial import Cells
 from calibcore.summation import Cumulative, total
+from calibcore.top_label import complement
 
 __all__ = ["CLIP", "Profile", "Task", "Totals", "beside_cells"]
 

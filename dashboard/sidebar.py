@@ -8,18 +8,15 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from calibcore.report import learn
 from calibcore.report.sizes import FORMATS, large_sentence, limits_line, many_models_sentence
-from calibcore.report.training import ANSWERS, QUESTION
+from calibcore.report.training import QUESTION
 from calibcore.report.words import markdown_free
 from dashboard import address, columns, folder, session, settings, widgets
 from dashboard.session import File
 
 __all__ = ["sidebar"]
 
-_PRIVACY = (
-    "Files are held in this server's memory for your session and dropped when it ends; while a large file uploads, the server may use an "
-    "unnamed temporary file. Nothing is logged or kept, and no usage statistics are sent."
-)
 _EXPIRED = {
     "uploads": "The uploaded files are not here: they end with their session. Add them again; the settings are in the address.",
     "picks": "Some files of this address are not known any more: the session ended. Pick them again; the settings are in the address.",
@@ -38,7 +35,7 @@ def sidebar() -> None:
         for what in sorted(address.keep(uploads=bool(uploads))):
             st.warning(_EXPIRED[what])
         st.caption(limits_line(session.megabytes()))
-        st.caption(_PRIVACY)
+        st.caption(learn.PRIVACY)
         folder.watch(picked)  # before reading: what changes meanwhile is noticed
         files = session.load(uploads, picked)
         _loaded(files, uploads)
@@ -89,21 +86,6 @@ def _how_read(file: File) -> str:
 
 def _training(file: File, time: int) -> None:
     """The one question that no file answers; one answer for the same file added twice."""
-    here = session.state()
-    if here.samples or not file.predictions:
+    if session.state().samples or not file.predictions:
         return
-    key = f"training {file.content} {time}"
-    st.session_state[key] = here.training.get(file.content, "unknown")
-    st.segmented_control(
-        QUESTION,
-        ["unknown", "yes", "no"],
-        key=key,
-        required=True,
-        format_func=lambda answer: ANSWERS[answer],
-        on_change=_trained,
-        args=(file.content, key),
-    )
-
-
-def _trained(content: str, key: str) -> None:
-    session.state().training[content] = st.session_state[key]
+    widgets.ask_training(file.content, f"training {file.content} {time}", QUESTION)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import streamlit as st
@@ -24,7 +23,6 @@ from dashboard.session import Model
 __all__ = ["Asked", "takeaway"]
 
 _FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
-_DRAWING = Lock()  # the renderer's settings are those of the process, and downloads are made in threads
 _ELSEWHERE = "Code that gives these numbers again is offered for models as they were read, not for what was made of them here."
 
 
@@ -162,8 +160,7 @@ def _title(charts: Sequence[Chart], i: int) -> str:
 
 def _drawn(format_: str, chart: Chart) -> str | bytes:
     drawn: Callable[[Chart], str | bytes] = getattr(plot, format_)
-    with _DRAWING:
-        return drawn(chart)
+    return drawn(chart)
 
 
 def _file(label: str, data: Callable[[], str | bytes], parts: tuple[str, str, str], mime: str, key: str) -> None:

@@ -14,12 +14,24 @@ from calibcore.plot.marks import Chart
 from calibcore.plot.marks import Table as ChartTable
 from calibcore.report.exports import file_name
 from calibcore.report.tables import Table
-from calibcore.report.words import Caveat, bin_option, markdown_free, training_caveats
+from calibcore.report.training import ANSWERS
+from calibcore.report.words import Caveat, Number, bin_option, markdown_free, training_caveats
 from dashboard import session
 from dashboard.problems import guarded
 from dashboard.theme import is_dark
 
-__all__ = ["bin_selector", "caveats", "choose_model", "draw", "show_table", "table_below", "text", "training_notes"]
+__all__ = [
+    "ask_training",
+    "bin_selector",
+    "caveats",
+    "choose_model",
+    "draw",
+    "numbers",
+    "show_table",
+    "table_below",
+    "text",
+    "training_notes",
+]
 
 Edges = tuple[float, float]
 
@@ -100,9 +112,34 @@ def edges_of(analysis: Analysis, i: int) -> Edges:
     return low, high
 
 
-def choose_model(models: Sequence[session.Model]) -> session.Model:
+def numbers(found: Sequence[Number]) -> None:
+    """Numbers side by side, each with what must be read beside it."""
+    with st.container(horizontal=True, gap="small", border=True):
+        for number in found:
+            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
+
+
+def ask_training(content: str, key: str, question: str) -> None:
+    """The question that no file answers, about the file with this content; its answer is kept with the content."""
+    st.session_state[key] = session.state().training.get(content, "unknown")
+    st.segmented_control(
+        question,
+        ["unknown", "yes", "no"],
+        key=key,
+        required=True,
+        format_func=lambda answer: ANSWERS[answer],
+        on_change=_trained,
+        args=(content, key),
+    )
+
+
+def _trained(content: str, key: str) -> None:
+    session.state().training[content] = st.session_state[key]
+
+
+def choose_model() -> session.Model:
     """The model that is looked at, the same one on every page."""
-    names = [m.name for m in models]
+    names = [m.name for m in session.models()]
     if st.session_state.get("model") not in names:
         st.session_state["model"] = names[0]
     st.selectbox("Model", names, key="model", persist_state="session")

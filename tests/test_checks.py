@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import calibcore as cc
-from calibcore.checks import checked_flags, checked_labels, checked_row_sums, complement, name_key, name_text, sorted_names
+from calibcore.checks import checked_flags, checked_labels, checked_row_sums, name_key, name_text, sorted_names
+from calibcore.top_label import complement
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.advice.calibrators import METHODS, Parameters, Sample, fit_notes, method_named, probability_matrix
-from calibcore.checks import checked_probabilities, checked_row_sums, complement, listing, name_key, name_text, needs, rows_text
+from calibcore.checks import checked_probabilities, checked_row_sums, listing, name_key, name_text, needs, rows_text
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
 from calibcore.profile import CLIP, Task
+from calibcore.top_label import both_sides
 from calibcore.version import __version__
 
 __all__ = ["Calibrator", "prior_shift"]
@@ -171,7 +172,7 @@ class Calibrator:
             array = array[:, 0]
         if array.ndim == 1 and self.n_classes == 2:
             p = array.astype(np.float64)
-            return np.asarray(self._mapped(np.column_stack([complement(p), p]))[:, 1])
+            return np.asarray(self._mapped(both_sides(p))[:, 1])
         if array.ndim == 1 or self.task == "top_label" or array.shape[1] != self.n_classes:
             columns = 1 if array.ndim == 1 else array.shape[1]
             wanted = "one confidence a row" if self.task == "top_label" else f"one column for each of {listing(self.classes, 10)}"

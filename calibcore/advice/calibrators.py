@@ -11,11 +11,12 @@ from scipy import special
 
 from calibcore.advice.logistic import fit_multinomial, fit_two_class, minimise, minimise_one, multinomial_loss, scale_loss, two_class_loss
 from calibcore.advice.venn_abers import MOST_CELLS, bounds, fit_venn_abers, merged
-from calibcore.checks import complement, listing, rows_text
+from calibcore.checks import listing, rows_text
 from calibcore.errors import InputError
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import CLIP, Profile
+from calibcore.top_label import both_sides
 
 __all__ = ["METHODS", "Method", "Parameters", "Sample", "fit_notes", "method_named", "probability_matrix"]
 
@@ -127,7 +128,7 @@ def probability_matrix(predictions: Predictions) -> FloatArray:
     if predictions.probabilities is not None:
         return np.asarray(predictions.probabilities, dtype=np.float64)
     confidence = predictions.confidence.astype(np.float64)
-    return np.column_stack([complement(confidence), confidence])
+    return both_sides(confidence)
 
 
 # ---------------------------------------------------------------------------------------------------- scales

@@ -78,6 +78,11 @@ class Group:
     p_list: float | None = None
     visible_gap: float | None = None
 
+    @property
+    def weighted(self) -> bool:
+        """Whether its rows count differently, so that a share of them is no number of rows."""
+        return abs(self.n_effective - self.n) > 1e-6 * self.n
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         plain = {k: getattr(self, k) for k in ("name", "n", "n_effective", "judged", "accuracy", "mean_confidence", "ece", "shown_in")}

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.beside import both_sides
-from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, complement, largest, listing, name_key, name_text
+from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, listing, name_key, name_text
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.codes import Codes
 from calibcore.io.columns import MISSING_LABELS, Names, Table
@@ -25,6 +24,7 @@ from calibcore.io.vocabulary import polarity, wrong_or_right
 from calibcore.io.wording import worded
 from calibcore.later import Later
 from calibcore.predictions import Predictions
+from calibcore.top_label import both_sides, complement, largest
 
 __all__ = ["predictions_of"]
 

@@ -20,7 +20,7 @@ from calibcore.io.keys import Rows
 from calibcore.io.labels import FEW, named_labels, other_labels
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
-from calibcore.io.pairs import headless, shared_id
+from calibcore.io.pairs import shared_id
 from calibcore.io.reshaped import texts
 from calibcore.io.shapes import ordinary
 from calibcore.io.vectors import vectors_of
@@ -61,7 +61,7 @@ class Half:
 def _one_label(table: Table) -> Table:
     """Labels as a matrix with a single 1 in each row, which no header names, become the position of the 1."""
     columns = list(table.columns)
-    if not headless(table) or len(columns) < 2 or not all(c.is_numeric for c in table.columns.values()):
+    if not table.headless or len(columns) < 2 or not all(c.is_numeric for c in table.columns.values()):
         return table
     if not is_one_hot(Evidence(table, Mapping()), columns):
         return table
@@ -151,7 +151,7 @@ def _measured(e: Evidence) -> list[str]:
     """Columns of measured numbers: fractions, or at least two that could be logits."""
     found = [n for n in e.free if e.numeric(n) and not e.whole(n)]
     units = [n for n in found if e.unit(n)]
-    return units or (found if len(found) > 1 or headless(e.table) else [])
+    return units or (found if len(found) > 1 or e.table.headless else [])
 
 
 def possible_labels(e: Evidence) -> list[str]:

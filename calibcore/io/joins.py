@@ -21,7 +21,7 @@ from calibcore.io.keys import Rows
 from calibcore.io.labels import named_labels
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
-from calibcore.io.pairs import Pairing, all_labelled, by_order, headless, pairing
+from calibcore.io.pairs import Pairing, all_labelled, by_order, pairing
 from calibcore.io.reshaped import filled_in, texts
 from calibcore.io.vocabulary import bare, is_named, is_whole, meant, plain
 
@@ -238,7 +238,7 @@ def _columns(one: Half, other: Half, key: set[str], label: str | None, chosen: s
     rest = {n: c for n, c in labels.columns.items() if n != label and n not in key and n not in names and (n in told or _beside(c))}
     if label is None:
         return rest, None
-    name = "label" if headless(labels) and len(labels.columns) == 1 else label
+    name = "label" if labels.headless and len(labels.columns) == 1 else label
     name = _apart(name, labels) if name in names else name
     return {name: _unmarked(labels.columns[label]), **rest}, name
 
@@ -273,7 +273,7 @@ def _roles(one: Half, other: Half, key: set[str], label: str | None, rows: Rows 
     if label is None or one.mapping.probabilities or one.mapping.confidence:
         return shape
     e = one.evidence
-    if headless(one.table):
+    if one.table.headless:
         return shape | _by_position(e, _unmarked(other.table.columns[label]))
     if label in e.free and label not in key and e.unit(label) and not e.whole(label) and not e.predicted and not says_probability(e):
         shape["probabilities"] = label  # measured numbers under the label's own name, as in a submission and its solution

@@ -32,7 +32,7 @@ from calibcore.io.keys import (
 from calibcore.io.mapping import Mapping
 from calibcore.io.vocabulary import is_named, meant, shortened
 
-__all__ = ["ROW_ORDER", "Key", "Pairing", "all_labelled", "by_order", "headless", "pairing", "shared_id"]
+__all__ = ["ROW_ORDER", "Key", "Pairing", "all_labelled", "by_order", "pairing", "shared_id"]
 
 ROW_ORDER = "row-order"
 
@@ -75,11 +75,6 @@ def shared_id(predictions: Table, labels: Table, mapping: Mapping) -> bool:
     keys = keys_of(predictions, labels, mapping)
     found = (*keys.sure, *keys.composite)
     return bool(found) and coded(predictions, labels, found[0]).overlap
-
-
-def headless(table: Table) -> bool:
-    """Whether a table's columns were not named in the file."""
-    return table.headless
 
 
 def _arrays(*tables: Table) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calibcore.advice.recalibration import Remedies, Remedy
 from calibcore.inference.intervals import Estimate
-from calibcore.plot.differences import INLINE, SCORE_NAMES, Score, more_of, score_of
+from calibcore.plot.differences import INLINE, LOWER, SCORE_NAMES, Score, cells, more_of, score_of
 from calibcore.plot.forest import Row, Sheet, forest, nothing
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Chart, Rule, Table
@@ -70,8 +70,7 @@ def _capital(title: str) -> str:
 
 def _caption(found: Remedies, score: Score) -> str:
     reading = {
-        "log_loss": "Left of the line: a lower log loss, which is better.",
-        "brier": "Left of the line: a lower Brier score, which is better.",
+        **LOWER,
         "gap": f"Before, the gap is {difference(found.before.gap, in_points=True)} points; the dotted line brings it to 0.",
     }[score]
     parts = [
@@ -104,8 +103,7 @@ def _table_row(r: Remedy, score: Score, found: Remedies, *, points: bool) -> tup
     levels = ("–" if v is None else difference(v, in_points=True) if points else f"{v:.4f}" for v in (before, after))
     return (
         _capital(r.title),
-        "–" if e is None else difference(e.value, in_points=points),
-        "–" if e is None else interval_words(e, in_points=points) or "–",
+        *cells(e, in_points=points),
         *levels,
         r.answer,
     )

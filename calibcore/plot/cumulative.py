@@ -8,7 +8,7 @@ from calibcore.measures.cumulative import CumulativeCurve, CumulativeDifferences
 from calibcore.plot.frame import SIDE, words_of
 from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon, Rule, Table
 from calibcore.plot.palette import Role
-from calibcore.plot.wording import difference, level_percent
+from calibcore.plot.wording import difference, level_percent, p_words
 
 __all__ = ["cumulative"]
 
@@ -101,10 +101,6 @@ def _where(found: CumulativeDifferences) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
 def _tips(analysis: Analysis, curve: CumulativeCurve) -> tuple[tuple[str, ...], ...]:
     name = words_of(analysis).predicted
     rows = zip(curve.share.tolist(), curve.score.tolist(), curve.difference.tolist(), strict=True)
@@ -121,9 +117,11 @@ def _alt(analysis: Analysis, found: CumulativeDifferences) -> str:
         )
     name, size = f"Cumulative differences of {analysis.name}", f"{points(found.range)} points of all rows"
     if found.p_value > _SMALL_P:
-        return f"{name}: no run of rows differs from what is claimed by more than chance explains (largest {size}, {_p(found.p_value)})."
+        return (
+            f"{name}: no run of rows differs from what is claimed by more than chance explains (largest {size}, {p_words(found.p_value)})."
+        )
     where = f"{words_of(analysis).predicted} {_where(found)}"
-    return f"{name}: {_word(analysis, found)} at {where}, which adds up to {size} ({_p(found.p_value)})."
+    return f"{name}: {_word(analysis, found)} at {where}, which adds up to {size} ({p_words(found.p_value)})."
 
 
 def _caption(analysis: Analysis, limit: float | None) -> str:

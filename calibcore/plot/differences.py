@@ -12,10 +12,11 @@ from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Chart, Table
 from calibcore.plot.wording import difference, interval_words, level_percent, listed, pairing_text, shortened
 
-__all__ = ["INLINE", "SCORE_NAMES", "Score", "differences", "more_of", "score_of"]
+__all__ = ["INLINE", "LOWER", "SCORE_NAMES", "Score", "cells", "differences", "more_of", "score_of"]
 
 Score = Literal["log_loss", "brier", "gap"]
 INLINE: dict[Score, str] = {"log_loss": "log loss", "brier": "Brier score", "gap": "gap"}
+LOWER = {k: f"Left of the line: a lower {INLINE[k]}, which is better." for k in ("log_loss", "brier")}
 SCORE_NAMES: dict[Score, str] = {"log_loss": "Log loss", "brier": "Brier score", "gap": "Gap"}
 
 
@@ -60,6 +61,13 @@ def more_of(view: str) -> str:
     return "more overconfident" if view == "top_label" else "claims more"
 
 
+def cells(e: Estimate | None, *, in_points: bool) -> tuple[str, str]:
+    """A difference and its interval in a table; "–" where there is none."""
+    if e is None:
+        return "–", "–"
+    return difference(e.value, in_points=in_points), interval_words(e, in_points=in_points) or "–"
+
+
 _Found = list[tuple[Differences, Estimate | None]]
 
 
@@ -100,8 +108,7 @@ def _side(e: Estimate | None, below: str, above: str) -> str:
 def _caption(found: _Found, score: Score, comparison: Comparison) -> str:
     level = level_percent(comparison.settings.level)
     reading = {
-        "log_loss": "Left of the line: a lower log loss, which is better.",
-        "brier": "Left of the line: a lower Brier score, which is better.",
+        **LOWER,
         "gap": f"Negative: {more_of(comparison.settings.view)} than {comparison.baseline}. That is neither better nor worse by itself.",
     }[score]
     parts = [f"Each model minus {comparison.baseline}, with {level} intervals. {reading} An interval that holds 0 leaves it open."]
@@ -125,8 +132,7 @@ def _table(found: _Found, score: Score, comparison: Comparison) -> Table:
     rows = tuple(
         (
             d.model,
-            "–" if e is None else difference(e.value, in_points=points),
-            "–" if e is None else interval_words(e, in_points=points) or "–",
+            *cells(e, in_points=points),
             pairing_text(d.pairing),
         )
         for d, e in found

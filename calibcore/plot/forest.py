@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import MARGINS, SIDE
 from calibcore.plot.marks import Axis, Chart, Format, Intervals, Label, Mark, Points, Rule, Table
 from calibcore.plot.palette import Role
-from calibcore.plot.wording import shortened
+from calibcore.plot.wording import difference, interval_words, level_percent, listed, share, shortened, view_words
 
-__all__ = ["Row", "Sheet", "direction", "forest", "nothing"]
+__all__ = ["Row", "Sheet", "direction", "forest", "nothing", "off_zero", "tip"]
 
 _ROW = 28  # pixels from one row to the next: enough for a pointer
 _SIDE = 0.3  # least part of the axis on either side of the line, so that the words on both have room
@@ -122,6 +123,41 @@ def direction(estimate: Estimate) -> Role:
     if estimate.high is not None and estimate.high < 0:
         return "over"
     return "under" if estimate.low is not None and estimate.low > 0 else "within"
+
+
+class Part(Protocol):
+    """A group or a period, as charts tell of it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def accuracy(self) -> float: ...
+    @property
+    def mean_confidence(self) -> float: ...
+    @property
+    def gap(self) -> Estimate: ...
+
+
+def off_zero(parts: Sequence[Part], view: str) -> str:
+    """Which parts have an interval on one side of 0, by name; that this shows nothing where none has."""
+    words = view_words(view)
+    sides = ((words.over, "over"), (words.under, "under"))
+    found = [f"{word} in {listed(names)}" for word, role in sides if (names := [p.name for p in parts if direction(p.gap) == role])]
+    return "; ".join(found) or "every interval holds 0, which does not show that there is no gap"
+
+
+def tip(part: Part, view: str, level: float) -> tuple[str, ...]:
+    """A part's tooltip; its interval is one of several that hold at once at ``level``."""
+    ends = interval_words(part.gap, in_points=True)
+    return (
+        part.name,
+        f"says {share(part.mean_confidence)} on average",
+        f"{view_words(view).happened} {share(part.accuracy)} of {part.n:,} rows",
+        f"gap {difference(part.gap.value, in_points=True)} points",
+        f"interval {ends} points; all intervals hold at once at {level_percent(level)}" if ends else "no interval",
+    )
 
 
 _Placed = Sequence[tuple[int, Row, Estimate | None]]

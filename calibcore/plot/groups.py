@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from calibcore.inference.groups import Group, Groups
-from calibcore.plot.forest import Row, Sheet, direction, forest, nothing
+from calibcore.plot.forest import Row, Sheet, direction, forest, nothing, off_zero, tip
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Chart, Rule, Table
-from calibcore.plot.wording import difference, interval_words, level_percent, listed, share, view_words
+from calibcore.plot.wording import difference, interval_words, level_percent, share, view_words
 
 __all__ = ["MOST_GROUPS", "groups"]
 
@@ -65,33 +65,22 @@ def _drawn(found: Groups) -> tuple[Group, ...]:
 
 def _overall(found: Groups) -> float | None:
     """Gap of all rows: the mean of the groups' by their rows; None where rows are weighted, so that rows do not tell."""
-    if any(abs(g.n_effective - g.n) > 1e-6 * g.n for g in found.groups):
+    if any(g.weighted for g in found.groups):
         return None
     return sum(g.n * g.gap.value for g in found.groups) / sum(g.n for g in found.groups)
 
 
 def _row(g: Group, found: Groups, place: int) -> Row:
-    words, ends = view_words(found.view), interval_words(g.gap, in_points=True)
-    lines = (
-        g.name,
-        f"says {share(g.mean_confidence)} on average",
-        f"{words.happened} {share(g.accuracy)} of {g.n:,} rows",
-        f"gap {difference(g.gap.value, in_points=True)} points",
-        f"interval {ends} points; all intervals hold at once at {level_percent(found.level)}" if ends else "no interval",
-        "" if g.p_holm is None else f"adjusted p = {g.p_holm:.2g}",
-    )
-    return Row(g.name, g.gap, tuple(line for line in lines if line), place, direction(g.gap), "" if ends else "no interval")
+    adjusted = () if g.p_holm is None else (f"adjusted p = {g.p_holm:.2g}",)
+    said = "no interval" if g.gap.low is None else ""
+    return Row(g.name, g.gap, (*tip(g, found.view, found.level), *adjusted), place, direction(g.gap), said)
 
 
 def _alt(found: Groups) -> str:
     judged = found.judged
     if not judged:
         return f"Gap by {found.column}: none of {len(found.groups):,} groups has the {found.minimum:,} rows needed to judge it."
-    over, under = ([g.name for g in judged if direction(g.gap) == role] for role in ("over", "under"))
-    words = view_words(found.view)
-    parts = [f"{word} in {listed(names)}" for word, names in ((words.over, over), (words.under, under)) if names]
-    numbers = f"Gap by {found.column}, {_count(len(judged), 'judged group')}"
-    return f"{numbers}: {'; '.join(parts)}." if parts else f"{numbers}: every interval holds 0, which does not show that there is no gap."
+    return f"Gap by {found.column}, {_count(len(judged), 'judged group')}: {off_zero(judged, found.view)}."
 
 
 def _caption(found: Groups, drawn: tuple[Group, ...], overall: float | None) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from calibcore.inference.periods import Period, Periods
-from calibcore.plot.forest import Sheet, direction, nothing
+from calibcore.plot.forest import Sheet, direction, nothing, off_zero, tip
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Rule, Table, Whiskers
-from calibcore.plot.wording import SHORT, difference, interval_words, level_percent, listed, share, shortened, view_words
+from calibcore.plot.wording import SHORT, difference, interval_words, level_percent, share, shortened, view_words
 
 __all__ = ["periods"]
 
@@ -103,20 +103,9 @@ def _points(drawn: list[tuple[int, Period]], found: Periods) -> Points:
         tuple(p.gap.value for _, p in drawn),
         tuple(direction(p.gap) for _, p in drawn),
         tuple(p.gap.low is None for _, p in drawn),
-        tuple(_tip(p, found) for _, p in drawn),
+        tuple(tip(p, found.view, found.level) for _, p in drawn),
         tuple(order[p.name] for _, p in drawn),
         name="gap",
-    )
-
-
-def _tip(p: Period, found: Periods) -> tuple[str, ...]:
-    ends = interval_words(p.gap, in_points=True)
-    return (
-        p.name,
-        f"says {share(p.mean_confidence)} on average",
-        f"{view_words(found.view).happened} {share(p.accuracy)} of {p.n:,} rows",
-        f"gap {difference(p.gap.value, in_points=True)} points",
-        f"interval {ends} points; all intervals hold at once at {level_percent(found.level)}" if ends else "no interval",
     )
 
 
@@ -124,13 +113,8 @@ def _alt(found: Periods) -> str:
     judged = found.judged
     if not judged:
         return f"Gap over time: none of {len(found.periods):,} periods has the {found.minimum:,} rows needed to judge it."
-    over, under = ([p.name for p in judged if direction(p.gap) == role] for role in ("over", "under"))
-    words = view_words(found.view)
-    parts = [f"{word} in {listed(names)}" for word, names in ((words.over, over), (words.under, under)) if names]
-    first, last = judged[0], judged[-1]
-    begins, ends = (f"{difference(p.gap.value, in_points=True)} points in {p.name}" for p in (first, last))
-    found_words = "; ".join(parts) or "every interval holds 0, which does not show that there is no gap"
-    return f"Gap over time, from {begins} to {ends}: {found_words}."
+    begins, ends = (f"{difference(p.gap.value, in_points=True)} points in {p.name}" for p in (judged[0], judged[-1]))
+    return f"Gap over time, from {begins} to {ends}: {off_zero(judged, found.view)}."
 
 
 def _caption(found: Periods, *, to_scale: bool) -> str:

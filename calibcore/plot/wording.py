@@ -25,6 +25,7 @@ __all__ = [
     "interval_words",
     "level_percent",
     "listed",
+    "p_words",
     "pairing_text",
     "share",
     "shortened",
@@ -117,6 +118,11 @@ def pairing_text(pairing: Pairing) -> str:
     left = pairing.only_first + pairing.only_second
     how = "row order (no shared ids, labels agree)" if pairing.how == "row order" else pairing.how
     return f"{pairing.n_common:,} rows, paired by {how}" + (f"; {left:,} only in one" if left else "")
+
+
+def p_words(p: float) -> str:
+    """A p-value of a formula, in a sentence: "p = 0.012", "p < 0.001"."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def level_percent(level: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
+from calibcore.checks import rows_text
 from calibcore.measures.decisions import Cost, Side, ThresholdPanel
 from calibcore.plot.frame import clustered
 from calibcore.plot.wording import FEW_ROWS
@@ -101,7 +102,7 @@ def _frequencies(panel: ThresholdPanel) -> str:
     expected, found = _both(side)
     what = _one(errors) if expected == "1" else errors
     weighted = " (weighted)" if _weighted(side) else ""
-    rows = f"Of {_rows(side.count)}{weighted} with {panel.rule}"
+    rows = f"Of {rows_text(side.count)}{weighted} with {panel.rule}"
     return f"{rows} the model expects {expected} {what}; {found} {'was' if found == '1' else 'were'} found."
 
 
@@ -133,9 +134,8 @@ def _not_acted(panel: ThresholdPanel) -> str:
         return "No row is left to review."
     expected, found = _both(side)
     would = "would have been found" if panel.view == "top_label" else "found"
-    return (
-        f"{_rows(side.count)} {'is' if side.count == 1 else 'are'} not acted on; {errors} among them: {expected} expected, {found} {would}."
-    )
+    rows = f"{rows_text(side.count)} {'is' if side.count == 1 else 'are'} not acted on"
+    return f"{rows}; {errors} among them: {expected} expected, {found} {would}."
 
 
 def act_numbers(a: Analysis) -> tuple[Number, ...]:
@@ -148,7 +148,7 @@ def act_numbers(a: Analysis) -> tuple[Number, ...]:
     """
     panel, level = _given(a), a.settings.level
     side, errors = panel.acted, panel.errors[0].capitalize()
-    found = [Number("Acted on", _rows(side.count), f"{percent(panel.coverage)} of all rows (coverage)")]
+    found = [Number("Acted on", rows_text(side.count), f"{percent(panel.coverage)} of all rows (coverage)")]
     if side.count:
         expected, counted = _both(side)
         low, high = side.expected_range(level)
@@ -265,7 +265,3 @@ def money(x: float) -> str:
 
 def _one(errors: str) -> str:
     return errors.removesuffix("s")
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} {'row' if n == 1 else 'rows'}"

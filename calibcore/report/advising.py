@@ -9,8 +9,9 @@ from calibcore.analysis import Analysis
 from calibcore.plot.wording import difference
 from calibcore.report.tables import count_text, plain, score_text
 from calibcore.report.training import Training
+from calibcore.report.words import has_remedy, remedy_label
 
-__all__ = ["pattern_lines", "what_to_do"]
+__all__ = ["USUAL", "pattern_lines", "what_to_do"]
 
 _PATTERNS = {
     "uniform_overconfidence": "Too sure throughout, at low and at high confidence alike.",
@@ -25,15 +26,14 @@ _PATTERNS = {
     "too_few_rows": "Too few rows to name a pattern.",
     "unclear": "An error shows, but not in a clear place.",
 }
-_USUAL = {  # method that the remedy of a pattern names first
-    "uniform_overconfidence": "temperature",
-    "uniform_underconfidence": "temperature",
-    "extreme_overconfidence": "temperature",
-    "confidence_collapse": "temperature",
-    "non_uniform_overconfidence": "isotonic",
-    "shifted": "intercept",
+USUAL = {  # methods that the remedy of a pattern names, the first first
+    "uniform_overconfidence": ("temperature",),
+    "uniform_underconfidence": ("temperature",),
+    "extreme_overconfidence": ("temperature",),
+    "confidence_collapse": ("temperature",),
+    "non_uniform_overconfidence": ("isotonic", "platt"),
+    "shifted": ("intercept",),
 }
-_NO_REMEDY = ("None", "Probably none", "Recalibration cannot")  # how the advice against one begins
 _NAMED = ("Platt", "Venn")  # methods that keep their capital
 _TINY = 0.001
 _REPAIRED_AFTERWARDS = ("uniform_overconfidence", "uniform_underconfidence", "non_uniform_overconfidence", "shifted")
@@ -90,7 +90,7 @@ def _not_repaired(a: Analysis, numbers: str, *, failed: bool) -> str:
         return f"Do not take {claims} at their word; elsewhere these rows show no sign of an error."
     if a.pattern.name == "extreme_overconfidence":
         return f"Do not take claims of near certainty at their word: {then}."
-    if a.pattern.name == "confidence_collapse" and a.pattern.remedy.startswith(_NO_REMEDY):
+    if a.pattern.name == "confidence_collapse" and not has_remedy(a):
         return f"Expect little from these {numbers}: they hardly tell cases apart, and recalibration cannot add that."
     return f"Do not use these {numbers} as probabilities{' as they are' if failed else ' yet'}: {then}."
 
@@ -128,7 +128,7 @@ def pattern_lines(a: Analysis, found: Remedies | str | None, classes: str | None
     small = a.verdict.level == "V2"
     first = "A small difference: less than two points on average." if small else _PATTERNS[a.pattern.name]
     if isinstance(found, Remedies) and found.best is not None:
-        unasked = (_usual_line(a),) if a.pattern.remedy.startswith(_NO_REMEDY) else ()
+        unasked = () if has_remedy(a) else (_usual_line(a),)
         return first, *unasked, _helps(found, found.best), *_rival(a, found, found.best), *([classes] if classes else [])
     why = plain(found) if isinstance(found, str) else ""
     untested = f"Not tested on these rows{': ' if why else '.'}{why if len(why) <= most else why[: most - 1] + '…'}"
@@ -141,8 +141,7 @@ def pattern_lines(a: Analysis, found: Remedies | str | None, classes: str | None
 
 
 def _usual_line(a: Analysis) -> str:
-    none = a.pattern.remedy.startswith(_NO_REMEDY)
-    remedy = f"{'Remedy' if none else 'What usually helps'}: {_lower(a.pattern.remedy)}"
+    remedy = f"{remedy_label(a)}: {_lower(a.pattern.remedy)}"
     if a.verdict.level != "V2" and a.pattern.name in _REPAIRED_AFTERWARDS:
         remedy += " It changes the numbers that are claimed; the model itself stays."
     return remedy
@@ -184,8 +183,8 @@ def _amount(x: float) -> str:
 
 def _rival(a: Analysis, found: Remedies, best: Remedy) -> tuple[str, ...]:
     """What became of the remedy that the pattern suggests, where another was found."""
-    usual = next((r for r in found.tried if r.method == _USUAL.get(a.pattern.name)), None)
-    if usual is None or usual.method == best.method or a.pattern.remedy.startswith(_NO_REMEDY):
+    usual = next((r for r in found.tried if r.method in USUAL.get(a.pattern.name, ())[:1]), None)
+    if usual is None or usual.method == best.method or not has_remedy(a):
         return ()
     if usual.status != "helps" or not (_has_interval(usual) and _has_interval(best)):
         return (f"The usual remedy for this pattern: {_lower(plain(usual.answer))}",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calibcore.advice.verdict import percent, points
 from calibcore.analysis import Analysis
 from calibcore.plot.frame import words_of
+from calibcore.plot.wording import p_words
 from calibcore.report.tables import score_text
 
 __all__ = ["corp_sentence", "cumulative_sentence"]
@@ -25,7 +26,7 @@ def corp_sentence(a: Analysis) -> str:
 def cumulative_sentence(a: Analysis) -> str:
     """Where the rows are that the claims do not fit, found without bins."""
     found = a.measures["cumulative"]
-    p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.2g}"
+    p = p_words(found.p_value)
     size = f"{points(found.range)} points of all rows"
     if not found.sign:
         return "The outcomes add up to what is claimed at every score."

@@ -10,10 +10,12 @@ from calibcore.analysis import Analysis
 from calibcore.catalogue import plain as as_data
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.labels import MultiLabel
+from calibcore.measures.reconcile import Reconciled
 from calibcore.plot.frame import filled, words_of
 from calibcore.plot.wording import Ranges, bin_table_row
 from calibcore.report.act_words import money
 from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, p_text, plain, score_text, share_text, view_text
+from calibcore.report.tools_words import tools_table
 
 __all__ = ["bin_blocks", "detail_table", "label_blocks", "requested_blocks"]
 
@@ -183,8 +185,7 @@ def _scalar(value: Any) -> str:
 
 
 def _reconcile(tree: list[dict[str, Any]]) -> list[Block]:
-    rows = tuple((plain(r["tool"]), score_text(r["ece"]), plain(r["why"])) for r in tree)
-    return ["The same rows by other rules:", Table(("Tool or rule", "ECE", "Why it differs"), rows)]
+    return ["The same rows by other rules:", tools_table([Reconciled(**row) for row in tree])]
 
 
 def label_blocks(found: MultiLabel) -> list[Block]:

@@ -12,7 +12,8 @@ from calibcore.analysis import Analysis
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import difference
 from calibcore.predictions import Predictions
-from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, plain, score_text, share_text
+from calibcore.report.advising import USUAL
+from calibcore.report.tables import NONE, Table, chance_text, count_text, gap_text, interval_text, plain, score_text, share_text
 from calibcore.report.words import Caveat
 
 __all__ = [
@@ -48,7 +49,6 @@ _SHORT = {
     "histogram": "Histogram",
     "venn_abers": "Venn-Abers",
 }
-_FOR_PATTERN = {"non_uniform_overconfidence": ("isotonic", "platt"), "shifted": ("intercept",)}
 _NAMES = {
     "temperature": "Temperature T",
     "bias": "Shift",
@@ -82,7 +82,7 @@ def diagnosis_line(found: Remedies, a: Analysis) -> str:
     if found.best is not None:
         return said if a.verdict.level == "V3" else "The diagnosis on the Overview names no remedy; this one was found by trying."
     tried = {r.method: r for r in found.tried if r.status != "not_tried"}
-    named = [tried[m].answer for m in (*_FOR_PATTERN.get(a.pattern.name, ()), "temperature") if m in tried]
+    named = [tried[m].answer for m in (*USUAL.get(a.pattern.name, ()), "temperature") if m in tried]
     return " ".join([*named[:1], said])
 
 
@@ -106,7 +106,7 @@ def before_after(found: Remedies, remedy: Remedy) -> Table:
         ("Brier score", score_text(before.brier), score_text(after.brier), _change(remedy.brier)),
         ("Gap, points", _gap(before), _gap(after), NONE if remedy.gap is None else gap_text(remedy.gap)),
         ("ECE, 15 equal-width bins", score_text(before.ece), score_text(after.ece), NONE),
-        ("ECE by chance alone", _chance(before), _chance(after), NONE),
+        ("ECE by chance alone", chance_text(before.chance), chance_text(after.chance), NONE),
     ]
     if before.clipped or after.clipped:
         rows.append(("Rows given 0 for what happened", count_text(before.clipped), count_text(after.clipped), NONE))
@@ -119,10 +119,6 @@ def _change(e: Estimate | None) -> str:
 
 def _gap(s: Scores) -> str:
     return gap_text(Estimate(s.gap))
-
-
-def _chance(s: Scores) -> str:
-    return f"{score_text(s.chance.median)} to {score_text(s.chance.p95)}"
 
 
 def change_words(found: Remedies, remedy: Remedy) -> str:

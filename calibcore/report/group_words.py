@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from calibcore.advice.verdict import points
 from calibcore.analysis import Analysis
+from calibcore.checks import rows_text
 from calibcore.inference.groups import MAX_GROUPS, Group, Groups
 from calibcore.inference.periods import Periods
 from calibcore.inference.slices import levels_of
 from calibcore.plot.wording import difference, interval_words, level_percent, listed, view_words
 from calibcore.predictions import Predictions
-from calibcore.report.tables import NONE, Table, count_text, p_text, plain, score_text, share_text
+from calibcore.report.tables import NONE, Table, chance_text, count_text, p_text, plain, score_text, share_text
 from calibcore.report.words import Caveat, Number
 
 __all__ = [
@@ -107,12 +108,12 @@ def _off_zero(g: Group) -> bool:
 
 def _told(g: Group, found: Groups) -> str:
     what = {"top_label": "right", "positive": "positive"}.get(found.view, f"“{plain(found.view.removeprefix('class:'))}”")
-    if abs(g.n_effective - g.n) > 1e-6 * g.n:  # where rows have weights, counts would not be those of the rates
-        shares = f"{share_text(g.accuracy)} of {_rows(g.n)} were {what}"
+    if g.weighted:  # counts would not be those of the rates
+        shares = f"{share_text(g.accuracy)} of {rows_text(g.n)} were {what}"
         text = f"In {plain(g.name)}, {shares}; the model says {share_text(g.mean_confidence)}"
     else:
         expected = f"the model expects {g.mean_confidence * g.n:,.0f}"
-        text = f"In {plain(g.name)}, {g.accuracy * g.n:,.0f} of {_rows(g.n)} were {what}; {expected}"
+        text = f"In {plain(g.name)}, {g.accuracy * g.n:,.0f} of {rows_text(g.n)} were {what}; {expected}"
     ends = interval_words(g.gap, in_points=True)
     at_once = ", for all groups at once" if len(found.judged) > 1 else ""
     interval = f" ({level_percent(found.level)} interval {ends}{at_once})" if ends else ""
@@ -132,7 +133,7 @@ def _where(g: Group, found: Groups) -> str:
 
 def few_rows_line(found: Groups) -> str | None:
     """The groups that are listed and not judged, by name."""
-    few = [f"{plain(g.name)} ({_rows(g.n)})" for g in found.groups if not g.judged]
+    few = [f"{plain(g.name)} ({rows_text(g.n)})" for g in found.groups if not g.judged]
     return f"Listed, not judged, with fewer than {found.minimum:,} rows: {listed(few, _NAMED)}." if few else None
 
 
@@ -172,17 +173,13 @@ def _row(g: Group) -> tuple[str, ...]:
         p_text(g.p_holm, g.p_value),
         NONE if g.visible_gap is None else points(g.visible_gap),
         score_text(g.ece),
-        NONE if g.chance is None else f"{score_text(g.chance.median)} to {score_text(g.chance.p95)}",
+        NONE if g.chance is None else chance_text(g.chance),
     )
 
 
 def taken_otherwise(shown: Sequence[str], minimum: int) -> str:
     """How downloads and code differ from a page on which another minimum or length was chosen."""
     return f"Results and code judge {' and '.join(shown)} as the command line does: from {minimum} rows on, in periods of the usual length."
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} {'row' if n == 1 else 'rows'}"
 
 
 def trend_line(found: Periods) -> str | None:

@@ -15,7 +15,7 @@ from calibcore.measures.squared_error import squared_error
 from calibcore.plot.wording import bin_range
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
-from calibcore.report.tables import count_text, plain, score_text, share_text, view_text
+from calibcore.report.tables import chance_text, count_text, plain, score_text, share_text, view_text
 
 __all__ = ["Check", "Limits", "document"]
 
@@ -165,7 +165,7 @@ def _check(a: Analysis, limit: str, most: float, value: float, evidence: str, *,
 
 def _ece(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
     chance = a.chance
-    evidence = f"{_bins(a, profile)}; chance alone gives {score_text(chance.median)} to {score_text(chance.p95)}"
+    evidence = f"{_bins(a, profile)}; chance alone gives {chance_text(chance)}"
     share = "half of such samples" if limit < chance.median else "1 of 20 such samples" if limit < chance.p95 else ""
     return a.ece, f"{evidence}; a calibrated model with these confidences would exceed this limit in {share} or more" if share else evidence
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 from calibcore.advice.recalibration import Remedies, remedies
-from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare
+from calibcore.analysis import Analysis, Settings, analyze, compare
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
 from calibcore.report.fix_words import class_sentence
@@ -18,7 +18,9 @@ from calibcore.report.pdf import MISSING, can_write, report_pdf
 from calibcore.report.reporting import MOST_MODELS, Options, times_in_groups, with_period
 from calibcore.report.tables import plain
 
-__all__ = ["make_report", "report_ending", "time_hint"]
+__all__ = ["class_change", "make_report", "or_reason", "report_ending", "time_hint"]
+
+T = TypeVar("T")
 
 
 def report_ending(target: str | None) -> str:
@@ -61,12 +63,12 @@ def make_report(models: Sequence[Predictions], settings: Settings, ending: str, 
     if len(models) > MOST_MODELS:
         raise InputError(f"A report has room for {MOST_MODELS} models; these are {len(models)}. Choose the ones that matter.")
     analyses: list[Analysis] = [analyze(models[0], with_period(models[0], settings)), *(analyze(m, settings) for m in models[1:])]
-    found = _tested(models[0], settings) if test else None
+    found = or_reason(lambda: remedies(models[0], seed=settings.seed, level=settings.level, view=settings.view)) if test else None
     words = {
         **words,
-        "comparison": _compared(models, settings),
+        "comparison": or_reason(lambda: compare(models, replace(settings, on_request=()))) if len(models) > 1 else None,
         "remedies": found,
-        "classes": _classes(models[0], found),
+        "classes": class_change(models[0], found),
         "could_be_time": times_in_groups(models[0]),
     }
     return report_html(analyses, **words).encode() if ending == ".html" else report_pdf(analyses, **words)
@@ -80,22 +82,27 @@ def time_hint(model: Predictions) -> tuple[str, ...]:
     )
 
 
-def _compared(models: Sequence[Predictions], settings: Settings) -> Comparison | str | None:
+def or_reason(make: Callable[[], T]) -> T | str:
+    """What these rows allow, or the sentence on why they do not: a report says so and goes on."""
     try:
-        return compare(models, replace(settings, on_request=())) if len(models) > 1 else None
+        return make()
     except InputError as error:
         return str(error)
 
 
-def _tested(model: Predictions, settings: Settings) -> Remedies | str:
-    try:
-        return remedies(model, seed=settings.seed, level=settings.level, view=settings.view)
-    except InputError as error:
-        return str(error)
+def class_change(
+    model: Predictions, found: Remedies | str | None, held_out: Callable[[Remedies, str], Predictions] | None = None
+) -> str | None:
+    """What the best remedy does to the predicted classes; None where there is none.
 
-
-def _classes(model: Predictions, found: Remedies | str | None) -> str | None:
-    """What the best remedy does to the predicted classes; None where there is none."""
+    Parameters
+    ----------
+    model : Predictions
+    found : Remedies or str, optional
+    held_out : callable, optional
+        Gives the held-out predictions of a method; `Remedies.held_out` by default.
+    """
     if not isinstance(found, Remedies) or found.best is None:
         return None
-    return class_sentence(model, found.held_out(model, found.best.method))
+    method = found.best.method
+    return class_sentence(model, found.held_out(model, method) if held_out is None else held_out(found, method))

@@ -12,7 +12,7 @@ from unicodedata import east_asian_width
 from calibcore import plot
 from calibcore.analysis import Analysis
 from calibcore.report.parts import Section
-from calibcore.report.reporting import Options, Report, reported
+from calibcore.report.reporting import NOTE_TITLE, Options, Report, reported
 from calibcore.report.tables import Table
 
 __all__ = ["preview_height", "report_html", "to_html"]
@@ -53,7 +53,7 @@ def to_html(r: Report) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(r.title)}</title>\n'
         f"<style>\n{style}</style>\n</head>\n"
     )
-    note = [_section(Section("Analyst’s note", (r.note,)), "note")] if r.note else []
+    note = [_section(Section(NOTE_TITLE, (r.note,)), "note")] if r.note else []
     differences = f"<p>{escape(r.differences)}</p>\n" if r.differences else ""
     parts = [
         _head(r),
@@ -86,10 +86,9 @@ def _width(r: Report) -> float:
 
 
 def _head(r: Report) -> str:
-    about = "Calibration report" + (f" for {r.audience}" if r.audience else "")
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in r.facts)
     return (
-        f'<p class="for">{escape(about)} · {escape(r.date)}</p>\n<h1>{escape(r.title)}</h1>\n'
+        f'<p class="for">{escape(r.about)}</p>\n<h1>{escape(r.title)}</h1>\n'
         f'<div class="verdict">\n<p><strong>What to do:</strong> {escape(r.to_do)}</p>\n<p>{escape(r.verdict)}</p>\n</div>\n'
         f'<dl class="facts">\n{facts}</dl>\n'
     )

@@ -15,12 +15,12 @@ from calibcore.inference.periods import Period, Periods
 from calibcore.plot import counts, reliability
 from calibcore.plot.frame import clustered, weighted, words_of, x_start
 from calibcore.plot.marks import Chart
-from calibcore.plot.wording import FEW_ROWS, difference, listed
+from calibcore.plot.wording import FEW_ROWS, difference, listed, p_words
 from calibcore.report.act_words import act_lines, cost_lines, panel_of, whole
 from calibcore.report.advising import pattern_lines
-from calibcore.report.tables import Table, count_text, gap_text, plain, score_text, share_text
+from calibcore.report.tables import Table, chance_text, count_text, gap_text, plain, score_text, share_text
 from calibcore.report.training import Answers, training_statements
-from calibcore.report.words import chance_text, difference_sentence, headline, worst_range
+from calibcore.report.words import difference_sentence, headline, worst_range
 
 __all__ = [
     "MEANING",
@@ -246,7 +246,7 @@ def _row(a: Analysis) -> tuple[str, ...]:
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
-        f"{score_text(a.ece)} ({chance_text(a)})",
+        f"{score_text(a.ece)} ({chance_text(a.chance)})",
         score_text(a.brier),
         score_text(a.log_loss),
     )
@@ -364,5 +364,5 @@ def _changes(a: Analysis) -> str | None:
         return None
     ends = (f(found.judged, key=lambda p: p.gap.value) for f in (min, max))
     low, high = (f"{difference(p.gap.value, in_points=True)} points ({short(plain(p.name), NAME_LENGTH)})" for p in ends)
-    p = "p < 0.001" if found.change.p_value < 0.001 else f"p = {found.change.p_value:.2g}"
-    return f"The gap is not the same throughout the period ({len(found.judged)} periods compared, {p}): from {low} to {high}."
+    compared = f"{len(found.judged)} periods compared, {p_words(found.change.p_value)}"
+    return f"The gap is not the same throughout the period ({compared}): from {low} to {high}."

@@ -16,7 +16,7 @@ from calibcore import plot
 from calibcore.analysis import Analysis
 from calibcore.errors import InputError
 from calibcore.report.parts import Section
-from calibcore.report.reporting import Options, Report, reported
+from calibcore.report.reporting import NOTE_TITLE, Options, Report, reported
 
 __all__ = ["MISSING", "can_write", "report_pdf", "to_pdf"]
 
@@ -76,10 +76,9 @@ def _fonts() -> list[str]:
 
 
 def _data(r: Report) -> dict[str, Any]:
-    about = "Calibration report" + (f" for {r.audience}" if r.audience else "")
     return {
         "title": r.title,
-        "about": f"{about} · {r.date}",
+        "about": r.about,
         "year": r.day.year,
         "month": r.day.month,
         "day": r.day.day,
@@ -96,7 +95,7 @@ def _data(r: Report) -> dict[str, Any]:
         "key": r.key,
         "caveats": _section(r.caveats),
         "note": r.note,
-        "note_title": "Analyst’s note",
+        "note_title": NOTE_TITLE,
         "footer": r.footer,
     }
 

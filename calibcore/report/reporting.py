@@ -23,11 +23,23 @@ from calibcore.report.tables import Table, plain, settings_text
 from calibcore.report.training import Training
 from calibcore.version import __version__
 
-__all__ = ["MOST_AUDIENCE", "MOST_HEADING", "MOST_MODELS", "MOST_NOTE", "Options", "Report", "reported", "times_in_groups", "with_period"]
+__all__ = [
+    "MOST_AUDIENCE",
+    "MOST_HEADING",
+    "MOST_MODELS",
+    "MOST_NOTE",
+    "NOTE_TITLE",
+    "Options",
+    "Report",
+    "reported",
+    "times_in_groups",
+    "with_period",
+]
 
 MOST_MODELS = 4
 MOST_HEADING, MOST_AUDIENCE, MOST_NOTE = 120, 80, 280  # characters
 _TIME = re.compile(r"(19|20)\d{2}([-/.](\d{1,2}|[QqWw]\d{1,2})([-/.]\d{1,2}([ T].*)?)?)?|\d{1,2}[./]\d{1,2}[./](19|20)\d{2}.*")
+NOTE_TITLE = "Analyst’s note"
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 
 
@@ -110,6 +122,11 @@ class Report:
     caveats: Section
     note: str
     footer: str
+
+    @property
+    def about(self) -> str:
+        """What it is, for whom and of which day, on one line."""
+        return f"Calibration report{f' for {self.audience}' if self.audience else ''} · {self.date}"
 
 
 def reported(analyses: Sequence[Analysis], **options: Unpack[Options]) -> Report:

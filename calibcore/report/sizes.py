@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from calibcore.plot.overlay import MOST_MULTIPLES as MOST_MODELS
+
 __all__ = [
     "COMFORTABLE",
     "FORMATS",
@@ -18,7 +20,6 @@ __all__ = [
     "too_large_sentence",
 ]
 
-MOST_MODELS = 8
 MOST_FILES = 8  # of a folder that are loaded at once
 MOST_CLASSES = 1000
 COMFORTABLE = 200 * 2**20  # bytes up to which a file is read without a notice

@@ -14,6 +14,7 @@ from calibcore.advice.verdict import percent, points
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import name_key, percent_text
+from calibcore.inference.chance import ChanceRange
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import pairing_text
@@ -21,6 +22,7 @@ from calibcore.plot.wording import pairing_text
 __all__ = [
     "NONE",
     "Table",
+    "chance_text",
     "count_text",
     "difference_table",
     "gap_text",
@@ -140,6 +142,11 @@ def score_text(x: float | None, *, signed: bool = False) -> str:
     return _minus(text.lstrip("+-") if float(text) == 0 else text)
 
 
+def chance_text(c: ChanceRange) -> str:
+    """What a calibrated model shows, median to 95th percentile: "0.0080 to 0.0139"."""
+    return f"{score_text(c.median)} to {score_text(c.p95)}"
+
+
 def share_text(x: float | None) -> str:
     """A level as `calibcore.checks.percent_text` writes it; "–" where undefined."""
     return NONE if x is None else percent_text(x)
@@ -224,7 +231,7 @@ def _model_row(a: Analysis, others: tuple[str, ...]) -> tuple[str, ...]:
         share_text(a.mean_confidence),
         gap_text(a.gap),
         score_text(a.ece),
-        f"{score_text(a.chance.median)} to {score_text(a.chance.p95)}",
+        chance_text(a.chance),
         *(score_text(_swept(a, o)) for o in others),
         mce_text(a.bins),
         f"{score_text(a.brier)} ({a.brier_scale.split(', ')[-1]})",

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from calibcore.advice.verdict import confidence_range, percent, points
 from calibcore.analysis import Analysis
+from calibcore.checks import rows_text
 from calibcore.inference.comparison import Differences, Pairing
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import clustered, directions, notable, weighted, words_of
 from calibcore.plot.sweep import ece_between
 from calibcore.plot.wording import FEW_ROWS, bin_range
-from calibcore.report.tables import Table, count_text, gap_text, mce_text, plain, score_text, settings_text, share_text
+from calibcore.report.tables import Table, chance_text, count_text, gap_text, mce_text, plain, score_text, settings_text, share_text
 from calibcore.report.training import Training, training_caveat
 
 __all__ = [
@@ -21,13 +22,14 @@ __all__ = [
     "Number",
     "bin_option",
     "caveats",
-    "chance_text",
     "difference_sentence",
     "evidence_lines",
+    "has_remedy",
     "headline",
     "key_numbers",
     "markdown_free",
     "other_view",
+    "remedy_label",
     "remedy_line",
     "shown_lines",
     "strategy_table",
@@ -47,6 +49,7 @@ _HEADLINES = {
     "none_detected": "shows no miscalibration in these rows",
     "unclear": "differs from its claims, but not in a clear place",
 }
+_NO_REMEDY = ("None", "Probably none", "Recalibration cannot")  # how the advice against one begins
 _SMALL_P = 0.001
 _JOINER = "\u2060"  # of no width: addresses are made links even where every sign is escaped, unless something is between
 _MASS_WHY = (
@@ -115,13 +118,17 @@ def remedy_line(a: Analysis) -> str | None:
     """What usually helps, unless the verdict has said it or nothing needs help."""
     if a.verdict.level in ("V0", "V1", "V2") or a.pattern.remedy in a.verdict.text:
         return None
-    said = a.pattern.remedy
-    return f"Remedy: {said}" if said.startswith(("None", "Probably none", "Recalibration cannot")) else f"What usually helps: {said}"
+    return f"{remedy_label(a)}: {a.pattern.remedy}"
 
 
-def chance_text(a: Analysis) -> str:
-    """What a calibrated model shows: "0.0080 to 0.0139"."""
-    return f"{score_text(a.chance.median)} to {score_text(a.chance.p95)}"
+def has_remedy(a: Analysis) -> bool:
+    """Whether the pattern's advice names a remedy, and does not advise against one."""
+    return not a.pattern.remedy.startswith(_NO_REMEDY)
+
+
+def remedy_label(a: Analysis) -> str:
+    """What stands before the pattern's advice."""
+    return "What usually helps" if has_remedy(a) else "Remedy"
 
 
 def key_numbers(a: Analysis) -> tuple[Number, ...]:
@@ -129,7 +136,7 @@ def key_numbers(a: Analysis) -> tuple[Number, ...]:
     low_high = f"{percent(a.settings.level)} interval {_ends(a.gap)} points" if a.gap.low is not None else "no interval from these rows"
     return (
         Number("Gap", f"{points(a.gap.value, signed=True)} points", low_high),
-        Number("ECE", score_text(a.ece), f"chance alone {chance_text(a)}"),
+        Number("ECE", score_text(a.ece), f"chance alone {chance_text(a.chance)}"),
         Number("MCE", score_text(a.bins.mce), mce_text(a.bins).partition(" ")[2].strip("()")),
         Number("Brier", score_text(a.brier), a.brier_scale),
         Number("Log loss", score_text(a.log_loss), "in nats"),
@@ -156,14 +163,10 @@ def shown_lines(a: Analysis) -> tuple[str, ...]:
     if a.bins.shared:
         bins = f"{a.bins.used} {'bin shares' if a.bins.used == 1 else 'bins share'} tied rows, so no range can be given for them."
     return (
-        f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {_rows(a.n)}.",
+        f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {rows_text(a.n)}.",
         bins,
         f"The test for miscalibration does not use these bins: {_p_text(a.detection.p_value)}.",
     )
-
-
-def _rows(n: int) -> str:
-    return f"{count_text(n)} {'row' if n == 1 else 'rows'}"
 
 
 def _lie(n: int) -> str:
@@ -237,7 +240,9 @@ def other_view(a: Analysis) -> str | None:
 
 def caveats(a: Analysis) -> tuple[Caveat, ...]:
     """What must be read beside these numbers, most important first."""
-    by_chance = f"ECE depends on bins and rows: a calibrated model with these confidences would show {chance_text(a)} here by chance."
+    by_chance = (
+        f"ECE depends on bins and rows: a calibrated model with these confidences would show {chance_text(a.chance)} here by chance."
+    )
     found = [Caveat(by_chance, f"Computed with {settings_text(a.settings)} The page Bins and rows shows other numbers of bins.")]
     if a.settings.strategy == "equal_mass":
         found.append(Caveat("The edges come from this data.", _MASS_WHY))
@@ -284,7 +289,7 @@ def sweep_sentence(a: Analysis) -> str:
     number = len(a.bins.count) if a.settings.strategy == "custom" else a.settings.n_bins
     return (
         f"Between 5 and 50 bins ECE runs from {score_text(low)} to {score_text(high)}. "
-        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a)} there{_everywhere(a)}. "
+        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a.chance)} there{_everywhere(a)}. "
         "The verdict does not change with the bins: its test uses bins of its own."
     )
 

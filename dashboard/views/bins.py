@@ -18,7 +18,7 @@ from dashboard.takeaway import takeaway
 
 def page() -> None:
     """Draw the page."""
-    model = widgets.choose_model(session.models())
+    model = widgets.choose_model()
     its_settings, lacks = settings.current().for_model(model)
     st.title(markdown_free(f"Bins and rows of {model.name}"))
     if lacks:

@@ -26,7 +26,7 @@ _SIDE = 340  # of a diagram, in pixels: one fits on a phone, two stand side by s
 
 def page() -> None:
     """Draw the page."""
-    model = widgets.choose_model(session.models())
+    model = widgets.choose_model()
     st.title(markdown_free(fix_words.title(model.name)))
     with guarded("This page"):
         tried(*judged(model))

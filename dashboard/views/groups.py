@@ -25,7 +25,7 @@ _LOADING = 320  # pixels
 
 def page() -> None:
     """Draw the page."""
-    model = widgets.choose_model(session.models())
+    model = widgets.choose_model()
     its_settings, lacks = settings.current().for_model(model)
     st.title(markdown_free(f"Groups and classes of {model.name}"))
     with guarded("This page"):
@@ -143,9 +143,7 @@ def by_class(a: Analysis) -> Chart | None:
     """Top-label and classwise errors side by side; the classes that fit least; a class to look at."""
     st.header("Classes")
     widgets.text(*group_words.class_lines(a))
-    with st.container(horizontal=True, gap="small", border=True):
-        for number in group_words.class_numbers(a):
-            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
+    widgets.numbers(group_words.class_numbers(a))
     chart = None
     if a.task == "multiclass":
         choose_class(a)

@@ -16,13 +16,13 @@ from dashboard.takeaway import takeaway
 
 def page() -> None:
     """Draw the page."""
-    model = widgets.choose_model(session.models())
+    model = widgets.choose_model()
     chosen = settings.current()
     its_settings, lacks = chosen.for_model(model)
     with guarded("This page"):
         analysis = session.analyse(model, its_settings)
         verdict(analysis, lacks)
-        numbers(analysis)
+        widgets.numbers(words.key_numbers(analysis))
         charts, words_beside = st.columns([58, 42], gap="medium")
         with charts:
             drawn = pictures(analysis)
@@ -45,13 +45,6 @@ def verdict(a: Analysis, lacks: str | None) -> None:
             widgets.text(*pattern_words.would_change(a))
         if a.verdict.level != "V0":
             st.page_link("views/fix.py", label="See the fix", icon=":material/arrow_forward:")
-
-
-def numbers(a: Analysis) -> None:
-    """The numbers, each with what must be read beside it."""
-    with st.container(horizontal=True, gap="small", border=True):
-        for number in words.key_numbers(a):
-            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
 
 
 def pictures(a: Analysis) -> list[Chart | None]:

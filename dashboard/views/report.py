@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 import calibcore as cc
 from calibcore.advice.recalibration import Remedies
-from calibcore.analysis import Comparison
-from calibcore.errors import InputError
 from calibcore.plot.wording import listed
 from calibcore.report import exports
-from calibcore.report.act_words import both_costs, cost_label
-from calibcore.report.fix_words import class_sentence
+from calibcore.report.making import class_change, or_reason
 from calibcore.report.page import preview_height, to_html
 from calibcore.report.pdf import MISSING, can_write, to_pdf
 from calibcore.report.reporting import (
@@ -28,13 +24,12 @@ from calibcore.report.reporting import (
     times_in_groups,
     with_period,
 )
-from calibcore.report.training import ANSWERS, QUESTION, Training, question
+from calibcore.report.training import QUESTION, question
 from calibcore.report.words import markdown_free
-from dashboard import remedies, session, settings, widgets
+from dashboard import remedies, session, settings, threshold, widgets
 from dashboard.problems import guarded
 from dashboard.session import Model
 
-_USUAL = 0.9  # as on the page Act
 _PAPER = 1_600  # pixels that the preview takes, about
 
 
@@ -44,12 +39,12 @@ def page() -> None:
     widgets.text("One page for someone who decides, to print or to send. It names what it rests on, and holds no rows of your file.")
     form, paper = st.columns([34, 66], gap="medium")
     with form:
-        model = widgets.choose_model(session.models())
+        model = widgets.choose_model()
         its_settings, lacks = settings.current().for_model(model)
         if lacks:
             widgets.text(lacks, small=True)
         others = beside(model, its_settings)
-        its_settings, open_question = threshold(its_settings)
+        its_settings, open_question = at_threshold(its_settings)
         if open_question:
             widgets.text(open_question, small=True)
         tested = st.toggle("Test recalibration (takes a moment)", key="tested", bind="query-params", persist_state="session")
@@ -82,19 +77,11 @@ def beside(model: Model, its_settings: cc.Settings) -> list[Model]:
     return [session.model_named(n) for n in picked]
 
 
-def threshold(its_settings: cc.Settings) -> tuple[cc.Settings, str | None]:
+def at_threshold(its_settings: cc.Settings) -> tuple[cc.Settings, str | None]:
     """The threshold and the costs of the page Act, if they shall be in the report; a sentence where a cost is missing."""
     if not st.toggle("Say what happens at a threshold", key="acting", bind="query-params", persist_state="session"):
         return its_settings, None
-    t = st.number_input("Threshold", 0.0, 1.0, _USUAL, 0.01, "%g", key="t", bind="query-params", persist_state="session")
-    error = _cost("cost_error", *cost_label(its_settings.view))
-    review = _cost("cost_review", "Cost of reviewing a row (optional)")
-    error, review, open_question = both_costs(error, review)
-    return replace(its_settings, threshold=t, cost_error=error, cost_review=review), open_question
-
-
-def _cost(key: str, label: str, about: str | None = None) -> float | None:
-    return st.number_input(label, 0.0, value=None, key=key, format="%g", help=about, bind="query-params", persist_state="session")
+    return threshold.choose(its_settings)
 
 
 def training(chosen: Sequence[Model]) -> None:
@@ -102,24 +89,11 @@ def training(chosen: Sequence[Model]) -> None:
     if session.state().samples:
         return
     files = {m.file.content: m.file for m in chosen if m.file is not None}
-    answers: list[Training] = ["unknown", "yes", "no"]
     for i, content in enumerate(files):
         its_models = [m for m in chosen if m.file is not None and m.file.content == content]
         key = f"report training {i}" if i else "report training"
-        st.session_state[key] = session.training(its_models[0])
-        st.segmented_control(
-            QUESTION if len(files) == 1 else markdown_free(question(listed([m.name for m in its_models]))),
-            answers,
-            key=key,
-            required=True,
-            format_func=lambda answer: ANSWERS[answer],
-            on_change=_answered,
-            args=(content, key),
-        )
-
-
-def _answered(content: str, key: str) -> None:
-    session.state().training[content] = st.session_state[key]
+        asked = QUESTION if len(files) == 1 else markdown_free(question(listed([m.name for m in its_models])))
+        widgets.ask_training(content, key, asked)
 
 
 def own_words(model: Model) -> Options:
@@ -143,21 +117,13 @@ def content(model: Model, others: Sequence[Model], its_settings: cc.Settings, wo
     found = held_out(model, its_settings) if tested else None
     words = {
         **words,
-        "comparison": compared([model, *others], its_settings),
+        "comparison": or_reason(lambda: session.compare([model, *others], its_settings, model.name)) if others else None,
         "remedies": found,
-        "classes": classes(model, found),
+        "classes": class_change(model.predictions, found, lambda r, method: remedies.held_out(model, r, method).predictions),
         "training": [session.training(m) for m in (model, *others)],
         "could_be_time": times_in_groups(model.predictions),
     }
     return reported(analyses, **words)
-
-
-def compared(chosen: Sequence[Model], its_settings: cc.Settings) -> Comparison | str | None:
-    """The differences to the model of the report, or why there are none."""
-    try:
-        return session.compare(chosen, its_settings, chosen[0].name) if len(chosen) > 1 else None
-    except InputError as error:
-        return str(error)
 
 
 def held_out(model: Model, its_settings: cc.Settings) -> Remedies | str:
@@ -168,18 +134,9 @@ def held_out(model: Model, its_settings: cc.Settings) -> Remedies | str:
             widgets.text("Refitting on five folds…", small=True)
             st.skeleton(height=_PAPER)
     try:
-        return remedies.remedies(model, its_settings)
-    except InputError as error:
-        return str(error)
+        return or_reason(lambda: remedies.remedies(model, its_settings))
     finally:
         place.empty()
-
-
-def classes(model: Model, found: Remedies | str | None) -> str | None:
-    """What the best remedy does to the predicted classes."""
-    if not isinstance(found, Remedies) or found.best is None:
-        return None
-    return class_sentence(model.predictions, remedies.held_out(model, found, found.best.method).predictions)
 
 
 def downloads(report: Report, model: Model) -> None:
