@@ -236,22 +236,6 @@ def test_letters_are_encoded_as_other_texts(letters, start):
     assert [names[c] for c in code] == many
 
 
-@pytest.mark.parametrize("k", [2, 3, 70])
-def test_largest(k):
-    """The first of the largest values, and how many rows have several, over more rows than one part holds."""
-    p = np.round(np.random.default_rng(k).random((40_000 // k * 3, k)), 2)
-    place, value, tied = cc.checks.largest(p)
-    assert np.array_equal(place, np.argmax(p, axis=1))
-    assert np.array_equal(value, p.max(axis=1))
-    assert tied == sum(list(row).count(max(row)) > 1 for row in p.tolist())
-
-
-def test_complement_in_parts():
-    p = np.round(np.random.default_rng(0).random(50_001), 3)
-    parts = [cc.checks.complement(part) for part in np.array_split(p, 17)]
-    assert np.array_equal(cc.checks.complement(p), np.concatenate(parts))
-
-
 # --- files that are never held as a whole ---------------------------------------------------------------------------------
 
 
@@ -404,8 +388,8 @@ def test_rising_cells(values, up):
 
 def test_what_follows_from_one_probability_is_worked_out_when_asked_for(monkeypatch):
     made = []
-    both = cc.beside.both_sides
-    monkeypatch.setattr(cc.beside, "both_sides", lambda p: made.append(len(p)) or both(p))
+    both = cc.top_label.both_sides
+    monkeypatch.setattr(cc.top_label, "both_sides", lambda p: made.append(len(p)) or both(p))
     (p,) = cc.read(b"label,probability\n1,0.75\n0,0.5\n1,0.25\n")
     renamed = p.but(name="other")
     assert (p.n, repr(p).count("3 rows"), p.n_tied, made) == (3, 1, 1, [])
@@ -424,10 +408,3 @@ def test_what_follows_from_one_probability_is_worked_out_when_asked_for(monkeypa
 def test_predictions_can_be_copied_before_they_are_worked_out(copied):
     (p,) = cc.read(b"label,probability\n1,0.75\n0,0.5\n1,0.25\n")
     assert told(copied(p)) == told(p)
-
-
-@given(st.lists(st.floats(0, 1, width=16) | st.sampled_from([0.5 - 2**-54, 0.5 + 2**-53]), min_size=1))
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_only_one_half_is_its_own_complement(kind, values):
-    p = np.array(values, dtype=kind)
-    assert (cc.checks.complement(p) == p).tolist() == (p == 0.5).tolist()
