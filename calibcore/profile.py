@@ -196,6 +196,10 @@ class Profile:
             return spread * (1 - 2 * value) if quantity == "skew" else spread
         return getattr(self, quantity)  # type: ignore[no-any-return]
 
+    def total(self, quantity: str) -> float:
+        """Sum over all cells of what `cell_sums` gives."""
+        return self.remember(f"total {quantity}", lambda: total(self.cell_sums(quantity)))
+
     @property
     def weight_upto(self) -> Numbers:
         """Cumulative weight up to and including each cell, shape (cells,)."""
@@ -209,7 +213,7 @@ class Profile:
     @property
     def weight_sum(self) -> float:
         """Sum of the weights; the number of rows without weights."""
-        return self.remember("weight_sum", lambda: total(self.weight))
+        return self.total("weight")
 
     @property
     def n_effective(self) -> float:
@@ -218,7 +222,7 @@ class Profile:
         With clusters Σw² grows by `dependence` × Σw·w' over the pairs of rows of a cluster.
         """
         more = 0.0 if self.clusters is None else self.dependence * self.clusters.pairs()
-        return self.weight_sum**2 / (total(self.weight_squared) + more)
+        return self.weight_sum**2 / (self.total("weight_squared") + more)
 
     @property
     def dependence(self) -> float:
@@ -239,12 +243,12 @@ class Profile:
     @property
     def accuracy(self) -> float:
         """Share of right rows; in the positive and class views the share of positives."""
-        return total(self.positive) / self.weight_sum
+        return self.total("positive") / self.weight_sum
 
     @property
     def mean_confidence(self) -> float:
         """Mean confidence; in the positive and class views the mean probability."""
-        return total(self.cell_sums("confidence")) / self.weight_sum
+        return self.total("confidence") / self.weight_sum
 
     def part(self, keep: NDArray[np.bool_]) -> Profile:
         """The profile of some cells, ``keep`` of shape (cells,); of the totals only the number of rows stays true."""

@@ -62,7 +62,11 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
     -0.4
     """
     checked_level(level)
-    value = total(profile.cell_sums("residual")) / profile.weight_sum
+    return profile.remember(f"mean gap {level}", lambda: _mean_gap(profile, level))
+
+
+def _mean_gap(profile: Profile, level: float) -> Estimate:
+    value = profile.total("residual") / profile.weight_sum
     units, more = _units(profile, value)
     if units <= 1 + 1e-9:
         return Estimate(value)
@@ -80,7 +84,7 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
 def _units(profile: Profile, mean: float) -> tuple[float, float]:
     """Effective number of independent units (rows or clusters), and Σw·w'(r − mean)(r' − mean) over pairs within clusters."""
     c = profile.clusters
-    squares = total(profile.weight_squared)
+    squares = profile.total("weight_squared")
     if c is None:
         return profile.weight_sum**2 / squares, 0.0
     v = profile.value.astype(np.float64)[c.cell]

@@ -20,6 +20,10 @@ __all__ = ["MurphyDecomposition", "murphy", "murphy_decomposition", "view_brier"
 
 def view_brier(profile: Profile) -> float:
     """Mean squared difference between the value and the event of a view, 0 to 1."""
+    return profile.remember("view brier", lambda: _view_brier(profile))
+
+
+def _view_brier(profile: Profile) -> float:
     p = profile.value.astype(np.float64)
     return total(profile.positive * (1 - p) ** 2 + (profile.weight - profile.positive) * p**2) / profile.weight_sum
 
