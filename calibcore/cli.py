@@ -237,9 +237,8 @@ def _report(files: tuple[str, ...], target: str | None, remedies: bool, **given:
     if run.code:  # a report on what is left would answer another question
         return run.answer("")
     with waiting("Writing the report"):
-        made = make_report(
-            run.models, run.settings or Settings(), ending, test=remedies, **{k: v for k, v in words.items() if v is not None}
-        )
+        grouped, said = given["groups"] not in (None, "none"), {k: v for k, v in words.items() if v is not None}
+        made = make_report(run.models, run.settings or Settings(), ending, test=remedies, groups=grouped, **said)
     _write(str(target), made)
     return _Answer(err=(f"Wrote {target}.", *time_hint(run.models[0])))
 

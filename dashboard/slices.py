@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 import calibcore as cc
 from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
+from calibcore.inference.slices import MINIMUM
 from calibcore.inference.spans import times_of
 from calibcore.report.group_words import Columns, group_columns
 from dashboard.session import Model, state
 
-__all__ = ["columns", "groups", "has_dates", "periods"]
+__all__ = ["choose_column", "columns", "groups", "has_dates", "minimum", "periods"]
+
+
+def choose_column(offered: tuple[str, ...]) -> str | None:
+    """The column by which rows are grouped: the same choice on every page; none is chosen for the reader."""
+    if st.session_state.get("group") not in offered:
+        st.session_state["group"] = None
+    return st.selectbox(
+        "Group by", offered, index=None, key="group", placeholder="None: choose a column", persist_state="session", width=320
+    )
+
+
+def minimum() -> int:
+    """Rows from which on a group is judged, as chosen on the page Groups and classes."""
+    return int(st.session_state.get("minrows", MINIMUM))
 
 
 def columns(model: Model) -> Columns:

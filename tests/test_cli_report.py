@@ -143,3 +143,14 @@ def test_a_question_is_asked_before_anything_is_written(report, tmp_path):
     assert (code, out) == (3, "")
     assert "--positive" in err
     assert not target.exists()
+
+
+def test_groups_that_are_named_are_in_the_report(report, tmp_path):
+    # 80% in all rows: of 120 in the north 60 are right, of 120 in the south 96
+    path, target = tmp_path / "sites.csv", tmp_path / "page.html"
+    rows = "".join(f"{'x' if i < k else 'y'},x,0.8,{name}\n" for name, k in (("north", 60), ("south", 96)) for i in range(120))
+    path.write_text(f"true,pred,confidence,region\n{rows}")
+    assert report(path, "-o", target, "--group", "region")[0] == 0
+    assert "By region: 2 groups of at least 50 rows; the gap is off 0 in 1 (north: −30.0 points, simultaneous 95% interval" in words(target)
+    assert report(path, "-o", target)[0] == 0
+    assert "By region" not in words(target)

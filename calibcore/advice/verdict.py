@@ -36,9 +36,9 @@ def percent(share: float) -> str:
 
 
 def points(gap: float, *, signed: bool = False) -> str:
-    """A difference in points: 0.1101 → "11.0"; −0.006 with ``signed`` → "−0.6"."""
-    text = f"{100 * gap:+.1f}" if signed else f"{abs(100 * gap):.1f}"
-    return text.replace("-", "−")
+    """A difference in points: 0.1101 → "11.0"; −0.006 with ``signed`` → "−0.6"; what rounds to nothing has no sign."""
+    text = f"{100 * gap:+.1f}"
+    return text.replace("-", "−") if signed and float(text) else text[1:]
 
 
 def unseen_gap(bins: DiagnosticBins) -> float:

@@ -1,4 +1,4 @@
-"""Several parts judged together: intervals that hold at once, p-values that know how many were looked at, and the sentence."""
+"""Several parts judged together: intervals that hold at once, p-values that know how many were looked at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from calibcore.checks import listing
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_level, holm
 from calibcore.inference.slices import Judgement, enough, judge
@@ -14,7 +13,7 @@ from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.summation import total
 
-__all__ = ["Member", "judged_together", "outcome_text", "smallest_holm"]
+__all__ = ["Member", "judged_together", "smallest_holm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,6 @@ class Member:
 
 class _Part(Protocol):
     @property
-    def name(self) -> str: ...
-    @property
     def judged(self) -> bool: ...
     @property
     def p_holm(self) -> float | None: ...
@@ -76,20 +73,3 @@ def judged_together(
 def smallest_holm(parts: Sequence[_Part]) -> float | None:
     """Of "no part is miscalibrated": the smallest Holm-adjusted p-value; None if no part was judged."""
     return min((p.p_holm for p in parts if p.judged and p.p_holm is not None), default=None)
-
-
-def outcome_text(parts: Sequence[_Part], minimum: int, *, one: str, where: str) -> str:
-    """How many parts were looked at, and which do not fit, in the order of the parts; ``where`` is "in" or "of"."""
-    judged = [p for p in parts if p.judged]
-    looked = f"{len(parts)} {one if len(parts) == 1 else f'{one}s'} looked at"
-    if len(judged) < len(parts):
-        looked += f", {len(parts) - len(judged)} of them with fewer than {minimum:,} rows and not judged"
-    smallest = smallest_holm(parts)
-    if smallest is None:
-        return f"{looked}."
-    looked += "; intervals are Bonferroni-adjusted" if len(judged) > 1 else ""
-    least = f"smallest Holm-adjusted p = {smallest:.2g}"
-    shown = [repr(p.name) for p in judged if p.p_holm is not None and p.p_holm <= 0.05]
-    if shown:
-        return f"{looked}. Outcomes do not fit the probabilities {where} {listing(shown, 5)} ({least})."
-    return f"{looked}. No {one} shows miscalibration ({least}), which does not show that there is none."

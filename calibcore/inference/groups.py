@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +12,12 @@ import numpy as np
 from calibcore.checks import listing, needs, view_name
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
-from calibcore.inference.family import Member, judged_together, outcome_text, smallest_holm
+from calibcore.inference.family import Member, judged_together, smallest_holm
 from calibcore.inference.intervals import Estimate
+from calibcore.inference.levels import MAX_GROUPS, group_levels
 from calibcore.inference.multiplicity import bonferroni_level
-from calibcore.inference.slices import (
-    MINIMUM,
-    checked_minimum,
-    enough,
-    levels_of,
-    number,
-    usual_partition,
-)
+from calibcore.inference.outcome import DETECTED, bounded, outcome_text
+from calibcore.inference.slices import MINIMUM, checked_minimum, enough, number, usual_partition
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -29,7 +25,7 @@ from calibcore.proportions import checked_level
 
 __all__ = ["MAX_GROUPS", "Group", "Groups", "by_group", "each_group"]
 
-MAX_GROUPS = 50
+_NEAR = 0.75  # likeness of two names from which on one is suggested for the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,8 @@ class Group:
         Adjusted by Holm ("is any group miscalibrated?") and by Benjamini and Hochberg ("which ones?").
     visible_gap : float or None
         The smallest gap that the interval would have shown in four samples of five.
+    weighted : bool
+        Whether its rows carry weights, so that a share of them is no number of rows.
     """
 
     name: str
@@ -77,11 +75,22 @@ class Group:
     p_holm: float | None = None
     p_list: float | None = None
     visible_gap: float | None = None
+    weighted: bool = False
 
     @property
-    def weighted(self) -> bool:
-        """Whether its rows count differently, so that a share of them is no number of rows."""
-        return abs(self.n_effective - self.n) > 1e-6 * self.n
+    def detected(self) -> bool:
+        """Whether the test finds that outcomes do not fit, for all groups at once."""
+        return self.p_holm is not None and self.p_holm <= DETECTED
+
+    @property
+    def off_zero(self) -> bool:
+        """Whether the interval of its gap leaves out 0."""
+        return self.from_zero > 0
+
+    @property
+    def from_zero(self) -> float:
+        """From the interval of the gap to 0; 0 where the interval holds 0 or there is none."""
+        return max(self.gap.low, -self.gap.high, 0.0) if self.gap.low is not None and self.gap.high is not None else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -102,6 +111,8 @@ class Groups:
     minimum : int
     groups : tuple of Group
         Numbers by size, then names by the alphabet, then "(missing)".
+    cut : bool
+        Whether the groups are the ranges between the quartiles of a column of numbers.
     """
 
     column: str
@@ -109,9 +120,11 @@ class Groups:
     level: float
     minimum: int
     groups: tuple[Group, ...]
+    cut: bool = False
 
     def __repr__(self) -> str:
-        p = "" if self.p_value is None else f", smallest Holm-adjusted p = {self.p_value:.2g}"
+        least = bounded(self.groups)
+        p = "" if least is None else f", smallest Holm-adjusted {least}"
         return f"<Groups of {self.column!r}: {len(self.groups):,} groups, {len(self.judged):,} judged{p}>"
 
     @property
@@ -130,10 +143,21 @@ class Groups:
         return smallest_holm(self.groups)
 
     @property
+    def clearest(self) -> tuple[Group, ...]:
+        """The judged groups whose outcomes do not fit, or whose gap is off 0, the farthest from 0 first.
+
+        Not by p-value, of which many are as small as redraws can tell.
+        """
+        off = [g for g in self.judged if g.detected or g.off_zero]
+        return tuple(sorted(off, key=lambda g: (-g.from_zero, -abs(g.gap.value))))
+
+    @property
     def text(self) -> str:
         """What was looked at and what was found, in a few sentences; the clearest group comes first."""
-        clearest = sorted(self.groups, key=lambda g: (np.inf if g.p_holm is None else g.p_holm, g.name))
-        return outcome_text(clearest, self.minimum, one="group", where="in")
+        first = self.clearest
+        named = {g.name for g in first}
+        text = outcome_text((*first, *(g for g in self.groups if g.name not in named)), self.minimum, one="group", where="in")
+        return f"“{self.column}” is cut at its quartiles: {text}" if self.cut else text
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -165,7 +189,7 @@ def by_group(  # noqa: PLR0913 - how groups are looked at
     ----------
     predictions : Predictions
     column : str
-        One of ``predictions.groups``.
+        One of ``predictions.groups``.  More than 50 different numbers are cut at their quartiles, such as ages: "18–31".
     view : str
         Of accuracy, confidence, gap and ECE.
     partition : Partition, optional
@@ -184,7 +208,7 @@ def by_group(  # noqa: PLR0913 - how groups are looked at
     Raises
     ------
     InputError
-        If there is no such column or it has more than 50 different values, the model does not have the view, or a
+        If there is no such column or it has more than 50 different values that are no numbers, the model does not have the view, or a
         number is out of range.
 
     Notes
@@ -214,15 +238,15 @@ def by_group(  # noqa: PLR0913 - how groups are looked at
     [('a', 0.0, True), ('b', -0.3, True), ('c', 0.2, False)]
     >>> print(found.text)
     3 groups looked at, 1 of them with fewer than 50 rows and not judged; intervals are Bonferroni-adjusted. \
-Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = 0.002).
+Outcomes do not fit the probabilities in “b” (smallest Holm-adjusted p ≤ 0.002).
     """
     needs(predictions, Predictions, "by_group")
     view = view_name(view)
     minimum, level, bins = checked_minimum(minimum), checked_level(level), usual_partition(partition, "by_group")
-    parts = _parts(predictions, column)
+    parts, cut = _parts(predictions, column)
     found = judged_together([part for _, part in parts], view, bins, level=level, minimum=minimum, seed=seed)
     groups = [_group(name, part.profile(view), member) for (name, part), member in zip(parts, found, strict=True)]
-    return Groups(column, view, level, minimum, tuple(groups))
+    return Groups(column, view, level, minimum, tuple(groups), cut)
 
 
 def each_group(
@@ -234,7 +258,7 @@ def each_group(
     ----------
     predictions : Predictions
     column : str
-        One of ``predictions.groups``.
+        One of ``predictions.groups``, cut as by `by_group`.
     statistic : callable
         Takes the `Predictions` of one group and gives a number.
     minimum : int
@@ -248,7 +272,7 @@ def each_group(
     Raises
     ------
     InputError
-        If there is no such column or it has more than 50 different values.
+        If there is no such column or it has more than 50 different values that are no numbers.
 
     Examples
     --------
@@ -259,23 +283,32 @@ def each_group(
     needs(predictions, Predictions, "each_group")
     minimum = checked_minimum(minimum)
     # rows and weights are the same in every view, so the view does not matter for the size of a group
-    return {name: float(statistic(part)) if enough(part.profile(), minimum) else None for name, part in _parts(predictions, column)}
+    parts, _ = _parts(predictions, column)
+    return {name: float(statistic(part)) if enough(part.profile(), minimum) else None for name, part in parts}
 
 
-def _parts(predictions: Predictions, column: str) -> list[tuple[str, Predictions]]:
-    """The rows of each value of a column."""
+def _parts(predictions: Predictions, column: str) -> tuple[list[tuple[str, Predictions]], bool]:
+    """The rows of each group of a column, and whether its numbers were cut at their quartiles."""
     if column not in predictions.groups:
-        have = f"it has {listing(list(predictions.groups), 10)}" if predictions.groups else "it has none; name one with groups (--group)"
-        raise InputError(f"{predictions.name} has no group column {column!r}; {have}.", column=column, available=tuple(predictions.groups))
-    names, code = levels_of(predictions.groups[column])
-    if len(names) > MAX_GROUPS:
+        raise _unknown(predictions, column)
+    found = group_levels(predictions.groups[column])
+    if len(found.names) > MAX_GROUPS:
         raise InputError(
-            f"Column {column!r} has {len(names):,} different values; at most {MAX_GROUPS} groups are looked at. "
+            f"Column {column!r} has {len(found.names):,} different values; at most {MAX_GROUPS} groups are looked at. "
             "Join values into fewer groups, or choose a coarser column.",
             column=column,
-            value=len(names),
+            value=len(found.names),
         )
-    return [(name, predictions.take(np.flatnonzero(code == i))) for i, name in enumerate(names)]
+    return [(name, predictions.take(np.flatnonzero(found.code == i))) for i, name in enumerate(found.names)], found.cut
+
+
+def _unknown(predictions: Predictions, column: str) -> InputError:
+    """There is no such column; the name that is nearly this one, and all others."""
+    names = list(predictions.groups)
+    have = f"It has {listing(names, 10)}." if names else "It has none; name one with groups (--group)."
+    near = difflib.get_close_matches(str(column).casefold(), [n.casefold() for n in names], 1, _NEAR)
+    meant = "".join(f" Is {n!r} meant?" for n in names if n.casefold() in near)
+    return InputError(f"{predictions.name} has no group column {column!r}.{meant} {have}", column=column, available=tuple(names))
 
 
 def _group(name: str, profile: Profile, found: Member) -> Group:
@@ -285,5 +318,6 @@ def _group(name: str, profile: Profile, found: Member) -> Group:
         "n_effective": profile.n_effective,
         "accuracy": profile.accuracy,
         "mean_confidence": profile.mean_confidence,
+        "weighted": profile.weighted,
     }
     return Group(name, **sizes, **found.fields(), shown_in=shown_in)

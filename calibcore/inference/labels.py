@@ -11,9 +11,10 @@ import numpy as np
 from calibcore.checks import checked_flags, checked_probabilities, listing, name_text, needs_all
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange
-from calibcore.inference.family import judged_together, outcome_text, smallest_holm
+from calibcore.inference.family import judged_together, smallest_holm
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import bonferroni_level
+from calibcore.inference.outcome import outcome_text
 from calibcore.inference.slices import MINIMUM, checked_minimum, number, usual_partition
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calibcore.inference.groups import Group, Groups
+from calibcore.inference.outcome import LEAST_P
 from calibcore.plot.forest import Row, Sheet, direction, forest, nothing, off_zero, tip
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Chart, Rule, Table
@@ -70,8 +71,15 @@ def _overall(found: Groups) -> float | None:
     return sum(g.n * g.gap.value for g in found.groups) / sum(g.n for g in found.groups)
 
 
+def _adjusted(g: Group) -> str:
+    """The adjusted p-value; one that rests on the least that redraws can give is an upper bound."""
+    if g.p_holm is None or g.p_value is None:
+        return "–"
+    return f"{'≤ ' if g.p_value <= LEAST_P else ''}{g.p_holm:.2g}"
+
+
 def _row(g: Group, found: Groups, place: int) -> Row:
-    adjusted = () if g.p_holm is None else (f"adjusted p = {g.p_holm:.2g}",)
+    adjusted = () if g.p_holm is None else (f"adjusted p {'' if _adjusted(g).startswith('≤') else '= '}{_adjusted(g)}",)
     said = "no interval" if g.gap.low is None else ""
     return Row(g.name, g.gap, (*tip(g, found.view, found.level), *adjusted), place, direction(g.gap), said)
 
@@ -79,7 +87,7 @@ def _row(g: Group, found: Groups, place: int) -> Row:
 def _alt(found: Groups) -> str:
     judged = found.judged
     if not judged:
-        return f"Gap by {found.column}: none of {len(found.groups):,} groups has the {found.minimum:,} rows needed to judge it."
+        return f"Gap by {found.column}: {_none(len(found.groups))} the {found.minimum:,} rows needed to judge it."
     return f"Gap by {found.column}, {_count(len(judged), 'judged group')}: {off_zero(judged, found.view)}."
 
 
@@ -96,6 +104,10 @@ def _caption(found: Groups, drawn: tuple[Group, ...], overall: float | None) -> 
     if drawn and overall is not None:
         parts.append("Dotted line: the gap of all rows.")
     return " ".join(parts)
+
+
+def _none(n: int) -> str:
+    return "the only group lacks" if n == 1 else f"none of {n:,} groups has"
 
 
 def _count(n: int, one: str) -> str:
@@ -128,5 +140,5 @@ def _table_row(g: Group) -> tuple[str, ...]:
         interval_words(g.gap, in_points=True) or ("–" if g.judged else "too few rows"),
         f"{g.ece:.4f}",
         "–" if g.chance is None else f"{g.chance.p95:.4f}",
-        "–" if g.p_holm is None else f"{g.p_holm:.2g}",
+        _adjusted(g),
     )

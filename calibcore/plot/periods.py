@@ -112,7 +112,8 @@ def _points(drawn: list[tuple[int, Period]], found: Periods) -> Points:
 def _alt(found: Periods) -> str:
     judged = found.judged
     if not judged:
-        return f"Gap over time: none of {len(found.periods):,} periods has the {found.minimum:,} rows needed to judge it."
+        none = "the only period lacks" if len(found.periods) == 1 else f"none of {len(found.periods):,} periods has"
+        return f"Gap over time: {none} the {found.minimum:,} rows needed to judge it."
     begins, ends = (f"{difference(p.gap.value, in_points=True)} points in {p.name}" for p in (judged[0], judged[-1]))
     return f"Gap over time, from {begins} to {ends}: {off_zero(judged, found.view)}."
 

@@ -94,7 +94,9 @@ def shortened(text: str, most: int = SHORT) -> str:
 
 def difference(value: float, *, in_points: bool = False) -> str:
     """A signed difference: "+0.0123", in points "−1.2"; what rounds to nothing has no sign."""
-    text = points(value, signed=True) if in_points else f"{value:+.4f}".replace("-", "−")
+    if in_points:
+        return points(value, signed=True)
+    text = f"{value:+.4f}".replace("-", "−")
     return text if float(text[1:]) else text[1:]
 
 

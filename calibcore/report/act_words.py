@@ -6,7 +6,7 @@ from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
 from calibcore.checks import rows_text
 from calibcore.measures.decisions import Cost, Side, ThresholdPanel
-from calibcore.plot.frame import clustered
+from calibcore.plot.frame import clustered, weighted
 from calibcore.plot.wording import FEW_ROWS
 from calibcore.report.tables import NONE, plain, share_text
 from calibcore.report.words import Caveat, Number
@@ -63,7 +63,7 @@ def act_headline(a: Analysis) -> str:
     panel = _given(a)
     if not panel.acted.count:
         return f"{plain(a.name)}: no row with {panel.rule}"
-    expected, found = _both(panel.acted)
+    expected, found = _both(a, panel.acted)
     return f"{plain(a.name)}: {expected} {panel.errors[0] if expected != '1' else _one(panel.errors[0])} expected, {found} found"
 
 
@@ -85,10 +85,11 @@ def act_lines(a: Analysis) -> tuple[str, ...]:
     """
     panel = _given(a)
     if not panel.acted.count:
-        return (f"No row has a {panel.rule}, so nothing is acted on. {_not_acted(panel)}",)
+        return (f"No row has a {panel.rule}, so nothing is acted on. {_not_acted(a, panel)}",)
     acted, level = panel.acted, a.settings.level
     few = f" These are few rows: below {FEW_ROWS}, chance rules." if acted.count < FEW_ROWS else ""
-    return (f"{_frequencies(panel)}{few}", f"{_rates(acted, level)} {_judged(acted, level)}", _not_acted(panel))
+    judged = _judged(acted, level, by_weight=weighted(a))
+    return (f"{_frequencies(a, panel)}{few}", f"{_rates(acted, level)} {judged}", _not_acted(a, panel))
 
 
 def _given(a: Analysis) -> ThresholdPanel:
@@ -97,12 +98,12 @@ def _given(a: Analysis) -> ThresholdPanel:
     return panel
 
 
-def _frequencies(panel: ThresholdPanel) -> str:
+def _frequencies(a: Analysis, panel: ThresholdPanel) -> str:
     side, errors = panel.acted, panel.errors[0]
-    expected, found = _both(side)
+    expected, found = _both(a, side)
     what = _one(errors) if expected == "1" else errors
-    weighted = " (weighted)" if _weighted(side) else ""
-    rows = f"Of {rows_text(side.count)}{weighted} with {panel.rule}"
+    by_weight = " (weighted)" if weighted(a) else ""
+    rows = f"Of {rows_text(side.count)}{by_weight} with {panel.rule}"
     return f"{rows} the model expects {expected} {what}; {found} {'was' if found == '1' else 'were'} found."
 
 
@@ -113,26 +114,24 @@ def _rates(side: Side, level: float) -> str:
     return f"That is {rate} in 100 rows acted on ({interval}), where the model allows for {claimed}."
 
 
-def _judged(side: Side, level: float) -> str:
+def _judged(side: Side, level: float, *, by_weight: bool) -> str:
     low, high = side.expected_range(level)
     assert low is not None
     assert high is not None
     assert side.rate_found is not None
     outside = "more" if side.rate_found > high else "fewer" if side.rate_found < low else ""
-    calibrated = (
-        f"{whole(low * side.weight)} to {whole(high * side.weight)}" if not _weighted(side) else f"{share_text(low)} to {share_text(high)}"
-    )
+    calibrated = f"{share_text(low)} to {share_text(high)}" if by_weight else f"{whole(low * side.weight)} to {whole(high * side.weight)}"
     shown = f"a calibrated model would show {calibrated} here ({percent(level)})"
     if outside:
         return f"These are {outside} than chance explains: {shown}."
     return f"Chance alone can give that: {shown}. It does not prove the claim."
 
 
-def _not_acted(panel: ThresholdPanel) -> str:
+def _not_acted(a: Analysis, panel: ThresholdPanel) -> str:
     side, errors = panel.below, panel.errors[1]
     if not side.count:
         return "No row is left to review."
-    expected, found = _both(side)
+    expected, found = _both(a, side)
     would = "would have been found" if panel.view == "top_label" else "found"
     rows = f"{rows_text(side.count)} {'is' if side.count == 1 else 'are'} not acted on"
     return f"{rows}; {errors} among them: {expected} expected, {found} {would}."
@@ -150,7 +149,7 @@ def act_numbers(a: Analysis) -> tuple[Number, ...]:
     side, errors = panel.acted, panel.errors[0].capitalize()
     found = [Number("Acted on", rows_text(side.count), f"{percent(panel.coverage)} of all rows (coverage)")]
     if side.count:
-        expected, counted = _both(side)
+        expected, counted = _both(a, side)
         low, high = side.expected_range(level)
         found.append(Number(f"{errors} expected", expected, f"{share_text(side.rate_expected)}; if calibrated {_between(low, high)}"))
         low, high = side.interval(level)
@@ -225,13 +224,9 @@ def act_caveats(a: Analysis) -> tuple[Caveat, ...]:
     return tuple(found)
 
 
-def _weighted(side: Side) -> bool:
-    return abs(side.weight - side.count) > 1e-9 * side.count
-
-
-def _both(side: Side) -> tuple[str, str]:
+def _both(a: Analysis, side: Side) -> tuple[str, str]:
     """Errors expected and found: numbers of rows, or shares where rows are weighted."""
-    if _weighted(side):
+    if weighted(a):
         return share_text(side.rate_expected), share_text(side.rate_found)
     return _amount(side.errors_expected), f"{side.errors_found:,.0f}"
 

@@ -11,7 +11,7 @@ from calibcore.catalogue import plain as as_data
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.labels import MultiLabel
 from calibcore.measures.reconcile import Reconciled
-from calibcore.plot.frame import filled, words_of
+from calibcore.plot.frame import filled, weighted, words_of
 from calibcore.plot.wording import Ranges, bin_table_row
 from calibcore.report.act_words import money
 from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, p_text, plain, score_text, share_text, view_text
@@ -269,7 +269,7 @@ def _threshold_blocks(a: Analysis) -> list[Block]:
         blocks.append(
             f"The threshold is one of the probability of the predicted class, whichever it is; --view positive judges P({positive})."
         )
-    if a.weight_sum != a.n:
+    if weighted(a):
         blocks.append("Expected and found are sums of weights.")
     return blocks if tree["cost"] is None else [*blocks, f"{plain(a.name)}, {_cost_words(tree)}", *_cost(tree)]
 

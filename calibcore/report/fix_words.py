@@ -72,7 +72,11 @@ def title(name: str) -> str:
 def how_judged(found: Remedies) -> str:
     """How the rows were split, in one or two sentences."""
     folds = _NUMBER_WORDS.get(found.folds, str(found.folds))
-    whole = "" if found.clusters is None else f" Rows of one cluster stay together ({found.clusters:,} clusters)."
+    whole = (
+        ""
+        if found.clusters is None
+        else f" Rows of one cluster stay together ({found.clusters:,} {'cluster' if found.clusters == 1 else 'clusters'})."
+    )
     return f"{folds}-fold cross-fitting on {found.n:,} rows: each row is scored by a fit that has not seen it.{whole}"
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calibcore.advice.verdict import points
 from calibcore.analysis import Analysis
 from calibcore.checks import rows_text
 from calibcore.inference.groups import MAX_GROUPS, Group, Groups
+from calibcore.inference.levels import Levels, group_levels
 from calibcore.inference.periods import Periods
-from calibcore.inference.slices import levels_of
 from calibcore.plot.wording import difference, interval_words, level_percent, listed, view_words
 from calibcore.predictions import Predictions
 from calibcore.report.tables import NONE, Table, chance_text, count_text, p_text, plain, score_text, share_text
@@ -29,14 +29,15 @@ __all__ = [
     "few_rows_line",
     "group_columns",
     "group_lines",
+    "group_sentence",
     "group_table",
     "taken_otherwise",
     "trend_line",
 ]
 
 _TOLD = 3  # groups told in words
+_IN_REPORT = 2  # groups told in the one sentence of a report
 _NAMED = 10  # groups with too few rows, and columns, named in a sentence
-_P = 0.05
 _WAYS = {  # of a gap that falls, and of one that rises
     True: ("towards more overconfidence, or less underconfidence", "towards less overconfidence, or more underconfidence"),
     False: ("towards probabilities that are higher than what happens", "towards probabilities that are lower than what happens"),
@@ -47,7 +48,7 @@ _HOW = f"press Change beside the file in the sidebar and open “{MORE_COLUMNS}�
 
 NO_COLUMN = (
     f"No column of this file is known to split its rows into groups. To name one, {_HOW}; "
-    "there choose a column under Groups, such as a site or an age band."
+    "there choose a column under Groups, such as a site or an age."
 )
 NO_TIME = f"To see whether the gap changes over time, {_HOW}; there choose the column under Time."
 VISIBLE = (
@@ -65,49 +66,44 @@ class Columns:
 
 
 def group_columns(predictions: Predictions) -> Columns:
-    """Columns with 2 to 50 different values.
+    """Columns that make 2 to 50 groups.
 
     Parameters
     ----------
     predictions : Predictions
     """
-    counts = {name: len(levels_of(values)[0]) for name, values in predictions.groups.items()}
-    offered = tuple(name for name, n in counts.items() if 1 < n <= MAX_GROUPS)
-    others = [f"{plain(name)} ({count_text(n)} {'value' if n == 1 else 'values'})" for name, n in counts.items() if name not in offered]
+    levels = {name: group_levels(values) for name, values in predictions.groups.items()}
+    offered = tuple(name for name, found in levels.items() if 1 < len(found.names) <= MAX_GROUPS)
+    others = [f"{plain(name)} ({_many(found)})" for name, found in levels.items() if name not in offered]
     if not others:
         return Columns(offered)
-    return Columns(offered, f"Not offered: {listed(others, _NAMED)}. A column needs 2 to {MAX_GROUPS} different values.")
+    needs = f"A column needs 2 to {MAX_GROUPS} different values; only numbers may be more, which are cut at their quartiles."
+    return Columns(offered, f"Not offered: {listed(others, _NAMED)}. {needs}")
 
 
-def group_lines(found: Groups) -> tuple[str, ...]:
+def _many(found: Levels) -> str:
+    n, one = len(found.names), "range" if found.cut else "value"
+    return f"{count_text(n)} {one if n == 1 else f'{one}s'}"
+
+
+def group_lines(found: Groups, event: str | None = None) -> tuple[str, ...]:
     """What was found; then the groups whose outcomes do not fit, or whose gap is off 0, the farthest first, in frequencies.
 
     Parameters
     ----------
     found : Groups
+    event : str, optional
+        Name of the class whose probability is judged, as `calibcore.report.words.event_of` gives it.
     """
-    off = [g for g in found.judged if _detected(g) or _off_zero(g)]
-    clear = sorted(off, key=lambda g: (-_distance(g), -abs(g.gap.value)))  # not by p, of which many are as small as redraws can tell
+    clear = found.clearest
     more = len(clear) - _TOLD
     last = (f"{more:,} more {'is' if more == 1 else 'are'} off, by less: see the table.",) if more > 0 else ()
-    return (plain(found.text), *(_told(g, found) for g in clear[:_TOLD]), *last)
+    return (plain(found.text), *(_told(g, found, event) for g in clear[:_TOLD]), *last)
 
 
-def _distance(g: Group) -> float:
-    """From the interval of the gap to 0; 0 where the interval holds 0 or there is none."""
-    return max(g.gap.low, -g.gap.high, 0.0) if g.gap.low is not None and g.gap.high is not None else 0.0
-
-
-def _detected(g: Group) -> bool:
-    return g.p_holm is not None and g.p_holm <= _P
-
-
-def _off_zero(g: Group) -> bool:
-    return g.gap.low is not None and g.gap.high is not None and not g.gap.low <= 0 <= g.gap.high
-
-
-def _told(g: Group, found: Groups) -> str:
-    what = {"top_label": "right", "positive": "positive"}.get(found.view, f"“{plain(found.view.removeprefix('class:'))}”")
+def _told(g: Group, found: Groups, event: str | None) -> str:
+    named = event or ("positive" if found.view == "positive" else found.view.removeprefix("class:"))
+    what = "right" if found.view == "top_label" else f"“{plain(named)}”"
     if g.weighted:  # counts would not be those of the rates
         shares = f"{share_text(g.accuracy)} of {rows_text(g.n)} were {what}"
         text = f"In {plain(g.name)}, {shares}; the model says {share_text(g.mean_confidence)}"
@@ -122,13 +118,52 @@ def _told(g: Group, found: Groups) -> str:
 
 def _where(g: Group, found: Groups) -> str:
     """Interval and test answer two questions; what is to be known where they differ."""
-    if not _detected(g):
+    if not g.detected:
         return "; the interval leaves out 0, while the test, which looks at every range, does not tell this group from chance"
-    if _off_zero(g) or g.gap.low is None:
+    if g.off_zero or g.gap.low is None:
         return ""
     if g.shown_in is not None and g.shown_in != found.view:
         return f"; what does not fit shows most in the {view_words(g.shown_in).title} view (see View)"
     return "; the interval of the mean gap holds 0, while the test looks at every range"
+
+
+def group_sentence(found: Groups, name: Callable[[str], str] = plain) -> str:
+    """For which groups of a column the gap is off 0, in a sentence that a report has room for.
+
+    Parameters
+    ----------
+    found : Groups
+    name : function
+        A name from the file as it is shown.
+    """
+    by, judged, few = f"By {name(found.column)}", len(found.judged), len(found.groups) - len(found.judged)
+    least = rows_text(found.minimum)
+    if not judged:
+        none = "the only group lacks" if few == 1 else f"none of {few:,} groups has"
+        return f"{by}: {none} the {least} needed to judge it."
+    left = f" ({few:,} smaller not judged)" if few else ""
+    by += ", cut at its quartiles" if found.cut else ""
+    head = f"{by}: {judged:,} {'group' if judged == 1 else 'groups'} of at least {least}{left}"
+    off = [g for g in found.clearest if g.off_zero]
+    by_test = _by_test([g for g in found.clearest if not g.off_zero], name)
+    if not off:
+        return f"{head}; no group's gap could be told apart from 0, which does not show that there is none{by_test}."
+    told = "; ".join(_gap_of(g, found, name) for g in off[:_IN_REPORT])
+    more = f"; {len(off) - _IN_REPORT:,} more, by less" if len(off) > _IN_REPORT else ""
+    return f"{head}; the gap is off 0 in {len(off):,} ({told}{more}){by_test}."
+
+
+def _gap_of(g: Group, found: Groups, name: Callable[[str], str]) -> str:
+    at_once = "simultaneous " if len(found.judged) > 1 else ""
+    interval = f"{at_once}{level_percent(found.level)} interval {interval_words(g.gap, in_points=True)}"
+    return f"{name(g.name)}: {difference(g.gap.value, in_points=True)} points, {interval}"
+
+
+def _by_test(other: Sequence[Group], name: Callable[[str], str]) -> str:
+    """Groups whose outcomes do not fit though their mean gap may be 0."""
+    names = listed([name(g.name) for g in other[:_IN_REPORT]])
+    more = f" and {len(other) - _IN_REPORT:,} more" if len(other) > _IN_REPORT else ""
+    return f"; in {names}{more} the test finds ranges that do not fit, though the mean gap may be 0" if other else ""
 
 
 def few_rows_line(found: Groups) -> str | None:

@@ -42,7 +42,9 @@ def report_ending(target: str | None) -> str:
     return ending
 
 
-def make_report(models: Sequence[Predictions], settings: Settings, ending: str, *, test: bool = False, **words: Unpack[Options]) -> bytes:
+def make_report(
+    models: Sequence[Predictions], settings: Settings, ending: str, *, test: bool = False, groups: bool = False, **words: Unpack[Options]
+) -> bytes:
     """A report on the first of one to four models, the others beside it.
 
     Parameters
@@ -52,17 +54,22 @@ def make_report(models: Sequence[Predictions], settings: Settings, ending: str, 
     ending : {".html", ".pdf"}
     test : bool
         Whether recalibrations of the first model are tried on held-out rows.
+    groups : bool
+        Whether the first model is judged by each of its group columns.
     **words
         The analyst's own, the answer about training and the date: see `calibcore.report.reporting.Options`.
 
     Raises
     ------
     InputError
-        If there are too many models, or one of them lacks the view.
+        If there are too many models, one of them lacks the view, or a column makes too many groups.
     """
     if len(models) > MOST_MODELS:
         raise InputError(f"A report has room for {MOST_MODELS} models; these are {len(models)}. Choose the ones that matter.")
-    analyses: list[Analysis] = [analyze(models[0], with_period(models[0], settings)), *(analyze(m, settings) for m in models[1:])]
+    first = with_period(models[0], settings)
+    if groups:
+        first = replace(first, on_request=(*first.on_request, "groups"))
+    analyses: list[Analysis] = [analyze(models[0], first), *(analyze(m, settings) for m in models[1:])]
     found = or_reason(lambda: remedies(models[0], seed=settings.seed, level=settings.level, view=settings.view)) if test else None
     words = {
         **words,

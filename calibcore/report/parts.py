@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from calibcore.advice.recalibration import Remedies
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis, Comparison
+from calibcore.checks import rows_text
+from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Period, Periods
 from calibcore.plot import counts, reliability
 from calibcore.plot.frame import clustered, weighted, words_of, x_start
@@ -18,9 +20,10 @@ from calibcore.plot.marks import Chart
 from calibcore.plot.wording import FEW_ROWS, difference, listed, p_words
 from calibcore.report.act_words import act_lines, cost_lines, panel_of, whole
 from calibcore.report.advising import pattern_lines
+from calibcore.report.group_words import group_sentence
 from calibcore.report.tables import Table, chance_text, count_text, gap_text, plain, score_text, share_text
 from calibcore.report.training import Answers, training_statements
-from calibcore.report.words import difference_sentence, headline, worst_range
+from calibcore.report.words import difference_sentence, event_of, headline, worst_range
 
 __all__ = [
     "MEANING",
@@ -50,6 +53,7 @@ MEANING = (
 _VERDICT_WORDS = 35
 NAME_LENGTH, _FILE = 36, 50  # characters of a name that one page has room for
 _NOTES, _NOTE = 3, 180  # notes on the data, and characters of one
+_COLUMNS = 2  # columns of groups that are told
 _SHA = 12  # of its 64 digits that stand beside a file's name
 _SIDE, _TALLEST, _LOW = 440, 0.95, 150  # pixels: width of the pictures, most height over it, height of the lower one
 _LATER = "The results hold for cases like these; they were not checked for later ones."
@@ -75,13 +79,18 @@ def short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
 
 
+def _short(name: str) -> str:
+    """A name from a file, on one line and no longer than there is room for."""
+    return short(plain(name), NAME_LENGTH)
+
+
 # --- verdict, and what stands beside the charts ---------------------------------------------------------------------------
 
 
 def verdict_words(a: Analysis) -> tuple[str, tuple[str, ...]]:
     """The verdict in at most 35 words, and the sentences that had no room in it."""
-    first = headline(replace(a, name=short(plain(a.name), NAME_LENGTH)))
-    said = first.removeprefix(short(plain(a.name), NAME_LENGTH)).lstrip(": ").removeprefix("is ").casefold()
+    first = headline(replace(a, name=_short(a.name)))
+    said = first.removeprefix(_short(a.name)).lstrip(": ").removeprefix("is ").casefold()
     kept = [f"{first}."]
     left: list[str] = []
     for sentence in _sentences(_in_view(a)):
@@ -113,7 +122,7 @@ def means() -> Section:
 
 def plain_terms(a: Analysis) -> Section:
     """One sentence in frequencies; in another view also the range that is off most, for there errors can cancel on average."""
-    worst = worst_range(a) if a.view != "top_label" else None
+    worst = worst_range(a, _short) if a.view != "top_label" else None
     return Section("In plain terms", (_of_all(a) if a.view != "top_label" else _in_ranges(a) or _of_all(a), *([worst] if worst else [])))
 
 
@@ -150,8 +159,7 @@ def _frequencies(a: Analysis, expected: float, found: float) -> tuple[str, tuple
 
 
 def _event(a: Analysis) -> str:
-    name = a.positive_class if a.view == "positive" else a.view.removeprefix("class:")
-    return short(plain(name or "positive"), NAME_LENGTH)
+    return short(event_of(a) or "positive", NAME_LENGTH)
 
 
 def pattern(a: Analysis, found: Remedies | str | None, classes: str | None = None) -> Section:
@@ -165,7 +173,7 @@ def threshold(a: Analysis) -> Section | None:
     if panel is None:
         return None
     coverage = f"{percent(panel.coverage)}{' of their weight' if weighted(a) else ''}"
-    acted = f"Whoever acts on every row with {panel.rule} acts on {count_text(panel.acted.count)} of {count_text(a.n)} rows ({coverage})."
+    acted = f"Whoever acts on every row with {panel.rule} acts on {count_text(panel.acted.count)} of {rows_text(a.n)} ({coverage})."
     lines = (acted, *act_lines(a)[:2]) if panel.acted.count else act_lines(a)
     return Section("At your threshold", (*lines, *cost_lines(a)))
 
@@ -188,11 +196,11 @@ def _base_rate(a: Analysis) -> str:
     if "positive" in a.views:
         bins = a.views["positive"]
         share = float(np.nansum(bins.weight * bins.accuracy) / bins.weight.sum())
-        return f"Base rate: {share_text(share)} of the rows are “{short(plain(a.positive_class or 'positive'), NAME_LENGTH)}”."
+        return f"Base rate: {share_text(share)} of the rows are “{_short(a.positive_class or 'positive')}”."
     if a.classwise is not None:
         most = max(a.classwise.rows, key=lambda c: a.classwise.rows[c] if a.classwise else 0)
         share = a.classwise.rows[most] / a.n
-        return f"Most frequent of {len(a.classes)} classes: “{short(plain(most), NAME_LENGTH)}”, {share_text(share)} of the rows."
+        return f"Most frequent of {len(a.classes)} classes: “{_short(most)}”, {share_text(share)} of the rows."
     return f"It is right in {share_text(a.accuracy)} of the rows."
 
 
@@ -240,7 +248,7 @@ def table(analyses: Sequence[Analysis]) -> Table:
 
 def _row(a: Analysis) -> tuple[str, ...]:
     return (
-        short(plain(a.name), NAME_LENGTH),
+        _short(a.name),
         _few_words(a),
         count_text(a.n),
         share_text(a.accuracy),
@@ -262,9 +270,9 @@ def differences(analyses: Sequence[Analysis], comparison: Comparison | str | Non
     """Which of the models scores better, in sentences; or why they are not compared."""
     if not isinstance(comparison, Comparison):
         return f"Not compared with each other: {short(plain(comparison), _NOTE)}" if comparison else ""
-    names, base = {a.name for a in analyses}, short(plain(comparison.baseline), NAME_LENGTH)
+    names, base = {a.name for a in analyses}, _short(comparison.baseline)
     found = (d for d in comparison.differences if {d.model, comparison.baseline} <= names)
-    return " ".join(difference_sentence(replace(d, model=short(plain(d.model), NAME_LENGTH)), base) for d in found)
+    return " ".join(difference_sentence(replace(d, model=_short(d.model)), base) for d in found)
 
 
 def key(a: Analysis) -> str:
@@ -295,7 +303,7 @@ def hashes(analyses: Sequence[Analysis]) -> str:
 
 
 def _data(a: Analysis) -> tuple[str, str]:
-    rows = f"{count_text(a.n)} rows"
+    rows = rows_text(a.n)
     if not a.source.get("file"):
         return "Data", f"{rows}, not read from a file"
     left_out = f", {count_text(a.n_excluded)} left out" if a.n_excluded else ""
@@ -308,9 +316,9 @@ def _period(a: Analysis, could_be_time: Sequence[str]) -> str:
     found: Periods | None = a.requested.get("periods")
     timed = [p for p in (found.periods if found is not None else ()) if p.position is not None]
     if not timed:
-        named = listed([short(plain(name), NAME_LENGTH) for name in could_be_time], 2)
+        named = listed([_short(name) for name in could_be_time], 2)
         return f"not known (no column was named as the time{f'; {named} could be it' if named else ''}). {_LATER}"
-    first, last = (short(plain(_end(p, i)), NAME_LENGTH) for p, i in ((timed[0], 0), (timed[-1], -1)))
+    first, last = (_short(_end(p, i)) for p, i in ((timed[0], 0), (timed[-1], -1)))
     return f"{first if first == last else f'{first} to {last}'}. {_LATER}"
 
 
@@ -324,9 +332,10 @@ def _end(period: Period, which: int) -> str:
 
 def caveats(a: Analysis, training: Answers) -> Section:
     """What must be read beside the numbers; ``training`` has the answer for each model by its name."""
-    lines = [*training_statements({short(plain(name), NAME_LENGTH): answer for name, answer in training.items()})]
+    lines = [*training_statements({_short(name): answer for name, answer in training.items()})]
     lines += verdict_words(a)[1] if a.verdict.level in ("V0", "V1") else ()
     lines += [line for line in (_view_line(a), _changes(a)) if line]
+    lines += _by_group(a)
     lines.append(_bins(a))
     if a.task == "multiclass" and a.view == "top_label":
         lines.append("Checks only the predicted class; the probabilities of the other classes can be wrong.")
@@ -354,7 +363,8 @@ def _view_line(a: Analysis) -> str | None:
 
 def _bins(a: Analysis) -> str:
     s = a.settings
-    kind = "bins of the analyst's own" if s.strategy == "custom" else f"{s.strategy.replace('_', '-')} bins"
+    bins = "bin" if len(a.bins.count) == 1 else "bins"
+    kind = f"{bins} of the analyst's own" if s.strategy == "custom" else f"{s.strategy.replace('_', '-')} {bins}"
     return f"ECE depends on bins and rows: here {len(a.bins.count)} {kind}, {a.bins.used} of them with rows, and n = {count_text(a.n)}."
 
 
@@ -363,6 +373,17 @@ def _changes(a: Analysis) -> str | None:
     if found is None or found.change is None or found.change.p_value > 0.05:
         return None
     ends = (f(found.judged, key=lambda p: p.gap.value) for f in (min, max))
-    low, high = (f"{difference(p.gap.value, in_points=True)} points ({short(plain(p.name), NAME_LENGTH)})" for p in ends)
+    low, high = (f"{difference(p.gap.value, in_points=True)} points ({_short(p.name)})" for p in ends)
     compared = f"{len(found.judged)} periods compared, {p_words(found.change.p_value)}"
     return f"The gap is not the same throughout the period ({compared}): from {low} to {high}."
+
+
+def _by_group(a: Analysis) -> list[str]:
+    """For which groups the gap is off 0, column by column, where the settings ask for groups."""
+    asked: Mapping[str, Groups] = a.requested.get("groups", {})
+    lines = [group_sentence(found, _short) for found in asked.values()]
+    more = len(lines) - _COLUMNS
+    if more <= 0:
+        return lines
+    stand = "column of groups stands" if more == 1 else "columns of groups stand"
+    return [*lines[:_COLUMNS], f"{more:,} more {stand} in the output of calibcore measure."]

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from calibcore.advice.patterns import MIN_ROWS, PatternName, Run, runs
-from calibcore.advice.verdict import confidence_range, points
+from calibcore.advice.verdict import confidence_range
 from calibcore.analysis import Analysis
+from calibcore.checks import rows_text
+from calibcore.plot.wording import difference
 
 __all__ = ["would_change"]
 
@@ -37,7 +39,7 @@ def _run_text(run: Run | dict[str, Any]) -> str:
     """One range with its rows and gap."""
     of = run if isinstance(run, dict) else {k: getattr(run, k) for k in ("low", "high", "count", "gap")}
     where = confidence_range(of["low"], of["high"])
-    return f"{where} confidence ({of['count']:,} rows, gap {points(of['gap'], signed=True)} points)"
+    return f"{where} confidence ({rows_text(of['count'])}, gap {difference(of['gap'], in_points=True)} points)"
 
 
 def _lacks(a: Analysis, side: str) -> str | None:
@@ -54,7 +56,7 @@ def _needed(a: Analysis, run: Run, side: str) -> str:
     limit = bins.over_limit if side == "over" else bins.under_limit
     beyond_chance = limit * abs(run.gap / run.z) if run.z and math.isfinite(run.z) else 0.0
     gap = max(_LEAST, beyond_chance)
-    return f"{points(-gap if side == 'over' else gap, signed=True)} points"
+    return f"{difference(-gap if side == 'over' else gap, in_points=True)} points"
 
 
 def _both_sides(a: Analysis) -> list[str]:
@@ -115,7 +117,7 @@ def _one_sided(a: Analysis) -> list[str]:
 
 
 def _too_few(a: Analysis) -> list[str]:
-    return [f"A verdict needs {MIN_ROWS} rows; there are {a.n:,}."]
+    return [f"A verdict needs {MIN_ROWS} rows; there {'is' if a.n == 1 else 'are'} {a.n:,}."]
 
 
 def _none(a: Analysis) -> list[str]:

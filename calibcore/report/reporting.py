@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calibcore.advice.recalibration import Remedies
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.errors import InputError
+from calibcore.inference.groups import Groups
 from calibcore.inference.slices import distinct_of, is_missing
 from calibcore.plot.marks import Chart
 from calibcore.predictions import Predictions
@@ -33,6 +34,7 @@ __all__ = [
     "Report",
     "reported",
     "times_in_groups",
+    "with_groups",
     "with_period",
 ]
 
@@ -135,7 +137,8 @@ def reported(analyses: Sequence[Analysis], **options: Unpack[Options]) -> Report
     Parameters
     ----------
     analyses : sequence of Analysis
-        One to four, under the same settings.  The report is about the first; the others stand in its table.
+        One to four, under the same settings.  The report is about the first; the others stand in its table.  Groups and
+        periods of the first are told where its settings asked for them.
     **options
         See `Options`.
 
@@ -185,6 +188,12 @@ def with_period(model: Predictions, settings: Settings) -> Settings:
     return settings if model.time is None else replace(settings, on_request=(*settings.on_request, "periods"))
 
 
+def with_groups(a: Analysis, found: Groups) -> Analysis:
+    """The analysis as `analyze` gives it where the groups of one column are asked for, which are known already."""
+    settings = replace(a.settings, on_request=(*a.settings.on_request, "groups"))
+    return replace(a, settings=settings, requested={**a.requested, "groups": {found.column: found}})
+
+
 def times_in_groups(model: Predictions) -> tuple[str, ...]:
     """Group columns that hold dates, months, quarters or years, where no column was named as the time.
 
@@ -216,5 +225,5 @@ def _own(what: str, text: str | None, most: int) -> str:
     """Words of the analyst on one line."""
     line = plain(" ".join((text or "").split()))
     if len(line) > most:
-        raise InputError(f"The {what} has {len(line)} characters; the report has room for {most}.", value=text)
+        raise InputError(f"The {what} has {len(line):,} characters; the report has room for {most}.", value=text)
     return line

@@ -166,8 +166,7 @@ def gap_text(e: Estimate) -> str:
 
 
 def _signed_points(x: float) -> str:
-    text = points(x, signed=True)
-    return "0.0" if text in ("+0.0", "−0.0") else text
+    return points(x, signed=True)
 
 
 def _signed_score(x: float) -> str:

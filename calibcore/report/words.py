@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from calibcore.advice.verdict import confidence_range, percent, points
+from calibcore.advice.verdict import confidence_range, percent
 from calibcore.analysis import Analysis
 from calibcore.checks import rows_text
 from calibcore.inference.comparison import Differences, Pairing
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import clustered, directions, notable, weighted, words_of
 from calibcore.plot.sweep import ece_between
-from calibcore.plot.wording import FEW_ROWS, bin_range
+from calibcore.plot.wording import FEW_ROWS, bin_range, difference, interval_words
+from calibcore.report.rows import BinRows
 from calibcore.report.tables import Table, chance_text, count_text, gap_text, mce_text, plain, score_text, settings_text, share_text
 from calibcore.report.training import Training, training_caveat
 
@@ -23,6 +24,7 @@ __all__ = [
     "bin_option",
     "caveats",
     "difference_sentence",
+    "event_of",
     "evidence_lines",
     "has_remedy",
     "headline",
@@ -31,6 +33,7 @@ __all__ = [
     "other_view",
     "remedy_label",
     "remedy_line",
+    "rows_line",
     "shown_lines",
     "strategy_table",
     "sweep_sentence",
@@ -133,20 +136,15 @@ def remedy_label(a: Analysis) -> str:
 
 def key_numbers(a: Analysis) -> tuple[Number, ...]:
     """Gap, ECE, MCE, Brier score and log loss, each with what it must be read beside."""
-    low_high = f"{percent(a.settings.level)} interval {_ends(a.gap)} points" if a.gap.low is not None else "no interval from these rows"
+    ends = interval_words(a.gap, in_points=True)
+    low_high = f"{percent(a.settings.level)} interval {ends} points" if ends else "no interval from these rows"
     return (
-        Number("Gap", f"{points(a.gap.value, signed=True)} points", low_high),
+        Number("Gap", f"{difference(a.gap.value, in_points=True)} points", low_high),
         Number("ECE", score_text(a.ece), f"chance alone {chance_text(a.chance)}"),
         Number("MCE", score_text(a.bins.mce), mce_text(a.bins).partition(" ")[2].strip("()")),
         Number("Brier", score_text(a.brier), a.brier_scale),
         Number("Log loss", score_text(a.log_loss), "in nats"),
     )
-
-
-def _ends(e: Estimate) -> str:
-    assert e.low is not None
-    assert e.high is not None
-    return f"{points(e.low, signed=True)} to {points(e.high, signed=True)}"
 
 
 def shown_lines(a: Analysis) -> tuple[str, ...]:
@@ -178,19 +176,45 @@ def _p_text(p: float) -> str:
     return f"{text}, {'a difference is detected' if p <= 0.05 else 'no difference is detected'}"
 
 
-def worst_range(a: Analysis) -> str | None:
-    """The bin that matters most, in frequencies; None where no bin leaves its calibrated range."""
+def event_of(a: Analysis) -> str | None:
+    """Name of the class whose probability the view judges; None in the confidence view, which judges no class of its own."""
+    if a.view == "top_label":
+        return None
+    return plain(a.positive_class or "positive" if a.view == "positive" else a.view.removeprefix("class:"))
+
+
+def rows_line(a: Analysis, i: int, rows: BinRows) -> str:
+    """A bin with what happened in its rows, and which of them come first."""
+    event = event_of(a)
+    if event is None:
+        happened = f"{rows.n - rows.errors:,} right, {rows.errors:,} wrong; the most confident errors come first."
+    else:
+        events = int(rows.predictions.rows(rows.view)[1][rows.index].sum())
+        first = "rows whose outcome lies farthest from their probability come first."
+        was, others = ("was" if n == 1 else "were" for n in (events, rows.n - events))
+        happened = f"{events:,} {was} “{event}”, {rows.n - events:,} {others} not; {first}"
+    return f"{bin_option(a, i)}. {happened}"
+
+
+def worst_range(a: Analysis, name: Callable[[str], str] = str) -> str | None:
+    """The bin that matters most, in frequencies; None where no bin leaves its calibrated range.
+
+    Parameters
+    ----------
+    a : Analysis
+    name : function
+        The name of a class as it is shown.
+    """
     i = notable(a.bins, a.settings.level)
     if i is None:
         return None
     n, words = float(a.bins.count[i]), words_of(a)
     shares = float(a.bins.accuracy[i]), float(a.bins.confidence[i])
     right, expected = (f"{percent(x)} by weight" if weighted(a) else f"{x * n:,.0f}" for x in shares)
-    what = {"top_label": "were right", "positive": "were positive"}.get(a.view, f"were “{plain(a.view.removeprefix('class:'))}”")
-    made = "prediction" if n == 1 else "predictions"
-    return (
-        f"Of {count_text(n)} {made} made at {bin_range(a.bins, i)} {words.predicted}, {right} {what}; about {expected} would be expected."
-    )
+    event = event_of(a)
+    what = "right" if event is None else f"“{name(event)}”"
+    of = f"Of {count_text(n)} {'prediction' if n == 1 else 'predictions'} made at {bin_range(a.bins, i)} {words.predicted}"
+    return f"{of}, {right} {'was' if right == '1' else 'were'} {what}; about {expected} would be expected."
 
 
 def bin_option(a: Analysis, i: int) -> str:
@@ -209,8 +233,8 @@ def evidence_lines(a: Analysis) -> tuple[str, ...]:
         run = a.pattern.evidence.get(side)
         if run:
             where = confidence_range(run["low"], run["high"])
-            gap = points(run["gap"], signed=True)
-            lines.append(f"{word} at {where} confidence: {run['count']:,} rows, gap {gap} points.")
+            gap = difference(run["gap"], in_points=True)
+            lines.append(f"{word} at {where} confidence: {rows_text(run['count'])}, gap {gap} points.")
     halves = a.pattern.evidence.get("halves_z")
     if a.pattern.name.startswith("uniform") and halves:
         lines.append("It shows in the half of the rows with the lower confidence and in the half with the higher.")
@@ -250,8 +274,10 @@ def caveats(a: Analysis) -> tuple[Caveat, ...]:
         found.append(Caveat("Checks only the predicted class.", _classes_why(a)))
     rows = float(a.bins.count[a.bins.mce_bin])
     few = ", here of a bin with few rows" if rows < FEW_ROWS else ""
-    where = f"It is the gap of the bin {bin_range(a.bins, a.bins.mce_bin)}, which holds {count_text(rows)} rows."
-    found.append(Caveat(f"MCE is the largest of {a.bins.used} noisy gaps{few}.", where))
+    one = "row" if rows == 1 else "rows"
+    where = f"It is the gap of the bin {bin_range(a.bins, a.bins.mce_bin)}, which holds {count_text(rows)} {one}."
+    which = "the only gap, a noisy one" if a.bins.used == 1 else f"the largest of {a.bins.used} noisy gaps"
+    found.append(Caveat(f"MCE is {which}{few}.", where))
     found.append(Caveat("A small ECE alone does not make a model useful.", _USEFUL_WHY))
     if not clustered(a):
         found.append(Caveat("Intervals assume independent rows.", "Repeated rows of one person or event make the true intervals wider."))
@@ -341,7 +367,7 @@ def _with_ends(e: Estimate) -> str:
 
 
 def _compared_on(pairing: Pairing) -> str:
-    rows = f"{pairing.n_common:,} rows"
+    rows = rows_text(pairing.n_common)
     return {
         "id": f"on the same {rows}, paired by id",
         "row order": f"row by row on {rows}, since no ids are shared and the labels agree in order",

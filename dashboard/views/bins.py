@@ -77,9 +77,7 @@ def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> Chart 
         widgets.text("Choose a bin above, or click a bar, to see its rows.")
         return chart
     found = session.bin_rows(model, its_settings, *widgets.edges_of(a, selected))
-    widgets.text(
-        f"{words.bin_option(a, selected)}. {found.n - found.errors:,} right, {found.errors:,} wrong; the most confident errors come first."
-    )
+    widgets.text(words.rows_line(a, selected, found))
     one_page(found)
     name = exports.file_name(a.name, "rows", ending=".csv")
     st.download_button("Download these rows (CSV)", lambda: exports.rows_csv(found), name, "text/csv", on_click="ignore")

@@ -12,12 +12,15 @@ from calibcore.analysis import Analysis
 from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
 from calibcore.inference.slices import MINIMUM
+from calibcore.plot.interactive import clicked_bin, config, figure
 from calibcore.plot.marks import Chart
 from calibcore.report import group_words, words
+from calibcore.report.exports import file_name
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, slices, widgets
 from dashboard.problems import guarded
 from dashboard.takeaway import Asked, takeaway
+from dashboard.theme import is_dark
 
 _LENGTHS = {"Automatic": None, "Day": "day", "Month": "month", "Quarter": "quarter", "Year": "year"}
 _LOADING = 320  # pixels
@@ -40,7 +43,7 @@ def page() -> None:
 
 def asked(model: session.Model, groups: Groups | None, periods: Periods | None) -> Asked:
     """The tables to take along, which are those of the command line: with another minimum or length they are computed anew."""
-    usual = _minimum() == MINIMUM
+    usual = slices.minimum() == MINIMUM
     ready: dict[str, Any] = {"groups": {groups.column: groups}} if groups and usual else {}
     automatic = st.session_state.get("period") in (None, "Automatic") or not slices.has_dates(model)
     if periods and usual and automatic:
@@ -57,7 +60,8 @@ def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> t
     if not columns.offered:
         widgets.text(group_words.NO_COLUMN)
     else:
-        column, minimum = _choose_column(columns.offered)
+        with st.container(horizontal=True):
+            column, minimum = slices.choose_column(columns.offered), _choose_minimum()
         if column is None:
             widgets.text("Choose the column before you look at outcomes by group: the figures know only the groups of one column.")
         else:
@@ -70,16 +74,6 @@ def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> t
     return found, chart
 
 
-def _choose_column(offered: tuple[str, ...]) -> tuple[str | None, int]:
-    if st.session_state.get("group") not in offered:
-        st.session_state["group"] = None
-    with st.container(horizontal=True):
-        column = st.selectbox(
-            "Group by", offered, index=None, key="group", placeholder="None: choose a column", persist_state="session", width=320
-        )
-        return column, _choose_minimum()
-
-
 def _choose_minimum() -> int:
     return int(
         st.number_input("Minimum rows", 30, 1000, MINIMUM, 10, key="minrows", bind="query-params", persist_state="session", width=160)
@@ -88,7 +82,7 @@ def _choose_minimum() -> int:
 
 def show_groups(found: Groups, a: Analysis) -> Chart | None:
     """What was found in words, the chart, and every group in numbers."""
-    widgets.text(*group_words.group_lines(found))
+    widgets.text(*group_words.group_lines(found, words.event_of(a)))
     chart = widgets.draw(plot.groups, found, overall=a.gap.value, key="groups chart")
     few = group_words.few_rows_line(found)
     if few:
@@ -106,16 +100,12 @@ def over_time(model: session.Model, its_settings: cc.Settings) -> tuple[Periods 
             widgets.text(group_words.NO_TIME, small=True)
         return None, None
     st.header("Over time")
-    length, minimum = _choose_length(model), _minimum()
+    length, minimum = _choose_length(model), slices.minimum()
     with guarded("This chart"):
         with st.skeleton(height=_LOADING):
             found = slices.periods(model, its_settings, minimum, length)
         chart = show_periods(found)
     return found, chart
-
-
-def _minimum() -> int:
-    return int(st.session_state.get("minrows", MINIMUM))
 
 
 def _choose_length(model: session.Model) -> str | None:
@@ -147,11 +137,36 @@ def by_class(a: Analysis) -> Chart | None:
     chart = None
     if a.task == "multiclass":
         choose_class(a)
-        chart = widgets.draw(plot.classes, a, key="classes chart")
-        if chart is not None:
+        with guarded():
+            chart = draw_classes(a)
             widgets.table_below(chart, key="classes table")
     widgets.caveats(group_words.class_caveats(a))
     return chart
+
+
+def draw_classes(a: Analysis) -> Chart:
+    """The chart of the classes; a click on one chooses it, as the control above does."""
+    chart = plot.classes(a)
+    # Of another class another chart: the browser's own selection can be cleared in no other way.
+    key = f"classes chart {next((i for i, c in enumerate(a.classes) if a.view == f'class:{c}'), '')}"
+    st.plotly_chart(
+        figure(chart, dark=is_dark()),
+        width=chart.width,
+        height=chart.height,
+        key=key,
+        config=config(file_name(chart.title or a.name, chart.kind, ending="")),
+        alt=chart.alt,
+        on_select=lambda: _class_clicked(key, a.classes),
+        selection_mode="points",
+    )
+    widgets.text(chart.caption, small=True)
+    return chart
+
+
+def _class_clicked(key: str, classes: tuple[str, ...]) -> None:
+    place = clicked_bin(st.session_state[key])
+    if place is not None:
+        _show_class(classes[place])
 
 
 def choose_class(a: Analysis) -> None:
@@ -164,7 +179,7 @@ def choose_class(a: Analysis) -> None:
         index=None,
         key="class shown",
         on_change=_class_chosen,
-        placeholder="None: choose a class",
+        placeholder="None: choose a class, or click one",
         width=320,
     )
     if shown is not None:
@@ -173,10 +188,13 @@ def choose_class(a: Analysis) -> None:
 
 
 def _class_chosen() -> None:
-    chosen = st.session_state["class shown"]
-    st.session_state["view"] = "Confidence" if chosen is None else "One class"
-    if chosen is not None:
-        st.session_state["class"] = chosen
+    _show_class(st.session_state["class shown"])
+
+
+def _show_class(name: str | None) -> None:
+    st.session_state["view"] = "Confidence" if name is None else "One class"
+    if name is not None:
+        st.session_state["class"] = name
 
 
 page()

@@ -22,11 +22,12 @@ from calibcore.report.reporting import (
     Report,
     reported,
     times_in_groups,
+    with_groups,
     with_period,
 )
 from calibcore.report.training import QUESTION, question
 from calibcore.report.words import markdown_free
-from dashboard import remedies, session, settings, threshold, widgets
+from dashboard import remedies, session, settings, slices, threshold, widgets
 from dashboard.problems import guarded
 from dashboard.session import Model
 
@@ -47,6 +48,7 @@ def page() -> None:
         its_settings, open_question = at_threshold(its_settings)
         if open_question:
             widgets.text(open_question, small=True)
+        column = by_column(model)
         tested = st.toggle("Test recalibration (takes a moment)", key="tested", bind="query-params", persist_state="session")
         training([model, *others])
         times = times_in_groups(model.predictions)
@@ -55,7 +57,7 @@ def page() -> None:
             widgets.text(f"{said}which period it covers.", small=True)
         words = own_words(model)
     with paper, guarded("This report"):
-        report = content(model, others, its_settings, words, tested=tested)
+        report = content(model, others, its_settings, words, tested=tested, column=column)
         downloads(report, model)
         st.iframe(to_html(report), height=preview_height(report), alt="Preview of the report")
     st.page_link("views/learn.py", label="Next: learn how to read it", icon=":material/arrow_forward:")
@@ -84,6 +86,12 @@ def at_threshold(its_settings: cc.Settings) -> tuple[cc.Settings, str | None]:
     return threshold.choose(its_settings)
 
 
+def by_column(model: Model) -> str | None:
+    """The column of the page Groups and classes, if the report shall say how the gap differs by it."""
+    offered = slices.columns(model).offered
+    return slices.choose_column(offered) if offered else None
+
+
 def training(chosen: Sequence[Model]) -> None:
     """The question that no file answers, once for each file, for who has not answered it in the sidebar."""
     if session.state().samples:
@@ -110,9 +118,13 @@ def own_words(model: Model) -> Options:
     return {"heading": heading, "audience": audience, "note": note}
 
 
-def content(model: Model, others: Sequence[Model], its_settings: cc.Settings, words: Options, *, tested: bool) -> Report:
+def content(
+    model: Model, others: Sequence[Model], its_settings: cc.Settings, words: Options, *, tested: bool, column: str | None
+) -> Report:
     """What the report says."""
     first = session.analyse(model, with_period(model.predictions, its_settings))
+    if column is not None:
+        first = with_groups(first, slices.groups(model, column, its_settings, slices.minimum()))
     analyses = [first, *(session.analyse(m, its_settings) for m in others)]
     found = held_out(model, its_settings) if tested else None
     words = {

@@ -7,6 +7,7 @@ import re
 import shlex
 
 import pytest
+import streamlit
 from test_app import CSV, alts, charts, read, start, words
 
 import calibcore as cc
@@ -81,11 +82,23 @@ def test_a_file_without_groups_says_how_to_name_them():
 
 
 def test_a_column_with_too_many_values_is_not_offered():
-    rows = [("x" if i % 5 else "y", "x", 0.8, i % 60) for i in range(300)]
+    rows = [("x" if i % 5 else "y", "x", 0.8, f"v{i % 60}") for i in range(300)]
     app = start(PAGE, [("m.csv", lines("true,pred,confidence,visit", rows), CSV)])
     name_columns(app, groups=["visit"])
-    assert "Not offered: visit (60 values). A column needs 2 to 50 different values." in words(app)
+    assert "Not offered: visit (60 values). A column needs 2 to 50 different values; only numbers may be more" in words(app)
     assert not app.exception
+
+
+def test_ages_are_offered_cut_at_their_quartiles():
+    # 300 rows aged 0…59, five of each: quarters of 75 rows; 4 of 5 rows of each age are right
+    rows = [("x" if i // 60 else "y", "x", 0.8, i % 60) for i in range(300)]
+    app = start(PAGE, [("m.csv", lines("true,pred,confidence,age", rows), CSV)])
+    name_columns(app, groups=["age"])
+    app.session_state["takeaway"] = True
+    choose(app, "age")
+    assert "“age” is cut at its quartiles: 4 groups looked at; intervals are Bonferroni-adjusted." in words(app)
+    assert [row[:2] for row in table(app)] == [["0–14", "75"], ["15–29", "75"], ["30–44", "75"], ["45–59", "75"]]
+    assert " --group age " in app.code[1].value
 
 
 def name_columns(app, groups=None, time=None):
@@ -152,6 +165,40 @@ def test_choosing_a_class_shows_it_on_every_page_and_clearing_goes_back():
     app.selectbox(key="class shown").set_value(None).run()
     assert app.segmented_control(key="view").value == "Confidence"
     assert not app.exception
+
+
+def test_a_click_on_a_class_chooses_it(monkeypatch):
+    # the test harness draws no chart, so the call that the browser makes is made here
+    drawn = {}
+
+    def plotly_chart(_figure, *, key, on_select, **_):
+        drawn[key] = on_select
+
+    monkeypatch.setattr(streamlit, "plotly_chart", plotly_chart)
+    clicked = {"selection": {"points": [{"customdata": {"0": 1}}]}}  # a dict with string keys; the second class is b
+    app = start(PAGE, [weather()])
+    (key,) = (k for k in drawn if k.startswith("classes chart"))
+    state = {key: clicked}
+    monkeypatch.setattr(streamlit, "session_state", state)
+    drawn[key]()
+    assert state == {key: clicked, "view": "One class", "class": "b"}
+    state[key] = {"selection": {"points": []}}  # a second click takes the browser's selection back, and chooses nothing
+    del state["view"]
+    drawn[key]()
+    assert "view" not in state
+    monkeypatch.undo()
+    app.segmented_control(key="view").set_value("One class").run()
+    assert not app.exception
+
+
+def test_the_positive_view_names_its_class_in_the_groups():
+    # P(1) = 80% on average: in a 48 of 60 happened, in b 30 of 60
+    data = lines(
+        "y_true,y_prob,site",
+        [(int(i < k), 0.79 + 0.02 * (i % 2), s) for s, k in (("a", 48), ("b", 30)) for i in range(60)] + [(0, 0.1, "c")],
+    )
+    app = choose(start(PAGE, [("m.csv", data, CSV)], {"view": "Positive class"}))
+    assert "In b, 30 of 60 rows were “1”; the model expects 48." in words(app)
 
 
 def test_a_file_without_classes_says_so():

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import calibcore as cc
+from calibcore.io import read_bytes
 from calibcore.report import pdf
+from calibcore.report.group_words import group_sentence
 
 pytest.importorskip("matplotlib")
 
@@ -138,6 +141,35 @@ def test_a_column_that_could_be_the_time_is_pointed_out():
     app = start(("a.csv", "\n".join(f"{line},{month}" for line, month in zip(lines, months, strict=True)).encode()))
     assert any("Column Monat could be the time" in c.value for c in app.caption)
     assert "Monat could be it" in words(app)
+
+
+def with_regions(shift=0.0):
+    """The rows of `csv_file`, of which the first half is of the north and claims ``shift`` more than it should."""
+    first, *rows = csv_file(shift=shift).decode().splitlines()
+    others = csv_file().decode().splitlines()[1:]
+    half = len(rows) // 2
+    lines = [f"{first},region", *(f"{r},north" for r in rows[:half]), *(f"{r},south" for r in others[half:])]
+    return ("m.csv", "\n".join(lines).encode())
+
+
+def test_the_groups_of_the_page_groups_are_in_the_report():
+    app = start(with_regions(0.2))
+    assert "By region" not in words(app)
+    app.switch_page("views/groups.py").run()
+    app.selectbox(key="group").set_value("region").run()
+    app.number_input(key="minrows").set_value(60).run()
+    app.switch_page(REPORT).run().run()  # the first run of a page under test has no value of a kept widget yet; in a browser it has
+    assert app.selectbox(key="group").value == "region"
+    m = read_bytes(with_regions(0.2)[1], "m.csv")[0]
+    assert group_sentence(cc.by_group(m, "region", minimum=60)) in words(app)
+    assert "By region: 2 groups of at least 60 rows; the gap is off 0 in 1 (north: " in words(app)
+    app.selectbox(key="group").set_value(None).run()
+    assert "By region" not in words(app)
+
+
+def test_a_file_without_groups_has_no_choice_of_them():
+    app = start(("a.csv", csv_file()))
+    assert not [s for s in app.selectbox if s.key == "group"]
 
 
 def test_without_typst_the_page_says_how_to_get_it(monkeypatch):

@@ -63,12 +63,17 @@ def test_sentence_and_adjusted_values():
     found = by_group(_rates(a=48, b=30, c=49), "g")
     assert found.text == (
         "3 groups looked at; intervals are Bonferroni-adjusted. "
-        f"Outcomes do not fit the probabilities in 'b' (smallest Holm-adjusted p = {found.p_value:.2g})."
+        "Outcomes do not fit the probabilities in “b” (smallest Holm-adjusted p ≤ 0.003)."  # 3 · 1/1001
     )
+    assert repr(found) == "<Groups of 'g': 3 groups, 3 judged, smallest Holm-adjusted p ≤ 0.003>"
     b = found.groups[1]
-    assert b.p_value <= 2 / 1001  # z = −18/√9.6 = −5.8: no redraw in a thousand comes near
+    assert b.p_value == 1 / 1001  # z = −18/√9.6 = −5.8: no redraw in a thousand comes near
     assert b.p_holm == pytest.approx(3 * b.p_value)
     assert b.p_list == pytest.approx(3 * b.p_value)
+    # the farthest from 0 first, as on the page: 24/60 − 0.8 = −40 points before 36/60 − 0.8 = −20
+    far = by_group(_rates(a=36, b=48, c=24), "g")
+    assert [g.name for g in far.clearest] == ["c", "a"]
+    assert "do not fit the probabilities in “c” and “a” (" in far.text
     quiet = by_group(_rates(a=48, c=49), "g")
     assert quiet.text.startswith("2 groups looked at; intervals are Bonferroni-adjusted. No group shows miscalibration")
     assert quiet.p_value > 0.05
@@ -115,11 +120,14 @@ def test_missing_is_a_group_of_its_own():
 
 def test_refused():
     model = _rates(a=48)
-    with pytest.raises(InputError, match="has no group column 'site'; it has g"):
+    with pytest.raises(InputError, match=r"has no group column 'site'\. It has g\."):
         by_group(model, "site")
-    with pytest.raises(InputError, match="it has none; name one with groups"):
+    with pytest.raises(InputError, match="It has none; name one with groups"):
         by_group(Predictions.from_top_label([0.8], [1]), "site")
-    many = _model([0.8] * 51, [1] * 51, [str(i) for i in range(MAX_GROUPS + 1)])
+    sites = Predictions.from_top_label([0.8], [1], groups={"Region": ["a"], "age": ["b"]})
+    with pytest.raises(InputError, match=r"has no group column 'reigon'\. Is 'Region' meant\? It has Region and age\."):
+        by_group(sites, "reigon")
+    many = _model([0.8] * 51, [1] * 51, [f"s{i}" for i in range(MAX_GROUPS + 1)])
     with pytest.raises(InputError, match="Column 'g' has 51 different values; at most 50"):
         by_group(many, "g")
     with pytest.raises(InputError, match="no view 'positive'"):
@@ -171,6 +179,29 @@ def test_certain_and_wrong_both_ways():
     assert gap.value == 0
     assert gap.low < 0 < gap.high
     assert gap.low == pytest.approx(-gap.high)
+
+
+def test_a_group_knows_its_weights():
+    rows = {"confidence": [0.8] * 120, "correct": ([1] * 48 + [0] * 12) * 2, "groups": ["a"] * 60 + ["b"] * 60}
+    assert [g.weighted for g in by_group(_model(**rows), "g").groups] == [False, False]
+    # of one weight in each group, so that as many rows are effective as there are
+    assert [g.weighted for g in by_group(_model(**rows, sample_weight=[1] * 60 + [2] * 60), "g").groups] == [True, True]
+    # rows that go together are fewer effective ones, and have no weights
+    assert [g.weighted for g in by_group(_model(**rows, cluster=np.repeat(np.arange(60), 2)), "g").groups] == [False, False]
+
+
+def test_many_numbers_are_cut_at_their_quartiles():
+    # ages 18…91, four rows each, of which the younger half is right in 4 of 4 and the older in 2 of 4
+    age = np.repeat(np.arange(18, 92), 4)
+    right = [1] * 148 + [1, 1, 0, 0] * 37
+    found = by_group(_model([0.75] * 296, right, age), "g")
+    assert found.cut
+    # a quarter of 296 rows is 74 = 18 ages and two rows of the next, which is not parted: 19, 18, 19 and 18 ages
+    assert [(g.name, g.n) for g in found.groups] == [("18–36", 76), ("37–54", 72), ("55–73", 76), ("74–91", 72)]
+    assert [g.gap.value for g in found.groups] == [0.25, 0.25, -0.25, -0.25]
+    assert found.text.startswith("“g” is cut at its quartiles: 4 groups looked at; ")
+    assert each_group(_model([0.75] * 296, right, age), "g", lambda rows: rows.n) == {g.name: g.n for g in found.groups}
+    assert not by_group(_model([0.75] * 296, right, age % 50), "g").cut
 
 
 def test_each_group_takes_any_statistic():

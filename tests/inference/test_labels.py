@@ -31,7 +31,7 @@ def test_figures_of_each_label_by_hand():
     assert found.mean_ece == pytest.approx((0 + 0.25 + 0.25) / 3)
     assert [x.p_holm <= 0.05 for x in found.labels] == [False, True, True]
     assert found.text.startswith(
-        "3 labels looked at; intervals are Bonferroni-adjusted. Outcomes do not fit the probabilities of 'y' and 'z'"
+        "3 labels looked at; intervals are Bonferroni-adjusted. Outcomes do not fit the probabilities of “y” and “z”"
     )
 
 

@@ -75,6 +75,16 @@ def test_weighted_rows_give_shares():
     assert act_lines(a)[0] == "Of 100 rows (weighted) with confidence above 0.9 the model expects 5.0% wrong predictions; 42.9% were found."
 
 
+def test_weights_of_mean_one_are_weights():
+    # 50 rows at 90% weigh 100/50 in pairs of ½ and 1½: their sum is their number, and still a share is no number of rows
+    right, weight = [1] * 35 + [0] * 15 + [1] * 25 + [0] * 25, [0.5, 1.5] * 50
+    a = analyze(Predictions.from_top_label([0.9] * 50 + [0.5] * 50, right, sample_weight=weight), Settings(threshold=0.8))
+    assert a.measures["threshold"].acted.weight == 50
+    # the wrong ones are rows 35…49: 8 of 1½ and 7 of ½ = 15.5 of 50
+    assert act_lines(a)[0] == "Of 50 rows (weighted) with confidence above 0.8 the model expects 10.0% wrong predictions; 31.0% were found."
+    assert act_headline(a).endswith(": 10.0% wrong predictions expected, 31.0% found")
+
+
 def test_costs():
     lines = cost_lines(analysis(cost_error=10, cost_review=1))
     # found 10·20 + 1·100 = 300, expected 10·5 + 100 = 150; 200 rows; break-even 1 − 1/10

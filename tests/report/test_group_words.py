@@ -105,7 +105,10 @@ def test_columns_with_one_value_or_too_many_are_left_out():
     groups = {"site": ["a", "b"] * 30, "country": ["x"] * 60, "id": [f"r{i}" for i in range(60)]}
     columns = group_columns(Predictions.from_top_label([0.8] * 60, [1] * 60, groups=groups))
     assert columns.offered == ("site",)
-    assert columns.left_out == "Not offered: country (1 value), id (60 values). A column needs 2 to 50 different values."
+    assert columns.left_out == (
+        "Not offered: country (1 value), id (60 values). A column needs 2 to 50 different values; "
+        "only numbers may be more, which are cut at their quartiles."
+    )
     assert group_columns(Predictions.from_top_label([0.8] * 60, [1] * 60)) == type(columns)(())
 
 

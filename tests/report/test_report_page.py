@@ -201,7 +201,7 @@ def test_plain_terms_of_other_views_count_events():
     lines = section(reported([cc.analyze(OVER, cc.Settings(view="positive"))]), "In plain terms")
     assert lines[0] == "Of every 100 predictions, 50 should be “1” by the model's own figures; 50 were."
     # On average nothing is off, so a range that is stands beside it: of 1,000 rows at 10%, 100 expected and 250 found.
-    assert lines[1:] == ("Of 1,000 predictions made at 6.7–13.3% probability, 250 were positive; about 100 would be expected.",)
+    assert lines[1:] == ("Of 1,000 predictions made at 6.7–13.3% probability, 250 were “1”; about 100 would be expected.",)
 
 
 def test_a_crossing_curve_is_told_range_by_range():
@@ -370,8 +370,9 @@ def test_long_names_are_shortened_in_the_middle(long):
 def fullest(name="model"):
     """As much as a report can be asked to say."""
     year = np.where(np.arange(2000) % 1000 < 790, 2020, 2021)  # the right rows come first: the gap changes
-    made = [model(0.99, 0.8, name=f"{(name * 60)[:60]}{k}", time=None if k else year) for k in range(4)]
-    settings = cc.Settings(view="positive", threshold=0.9, cost_error=40, cost_review=3)
+    groups = {f"{(name * 60)[:60]}{c}": [f"{(name * 60)[:60]}{i // 10 % 3}" if i % 100 else "few" for i in range(2000)] for c in range(3)}
+    made = [model(0.99, 0.8, name=f"{(name * 60)[:60]}{k}", time=None if k else year, groups=groups) for k in range(4)]
+    settings = cc.Settings(view="positive", threshold=0.9, cost_error=40, cost_review=3, on_request=("groups",))
     analyses = [cc.analyze(m, with_period(m, settings)) for m in made]
     analyses = [replace(a, source={"file": f"{(name * 60)[:60]}{k}.csv", "sha256": f"{k:064d}"}) for k, a in enumerate(analyses)]
     analyses[0] = replace(analyses[0], notes=tuple(f"{k} {name * 90}" for k in range(6)))

@@ -78,7 +78,8 @@ def test_key_numbers_are_those_of_the_analysis(analysis):
     shown = {n.label: n.value for n in words.key_numbers(analysis)}
     assert shown["ECE"] == f"{analysis.ece:.4f}"
     assert shown["MCE"] == f"{analysis.bins.mce:.4f}"
-    assert shown["Gap"].removesuffix(" points") == f"{100 * analysis.gap.value:+.1f}".replace("-", "−")
+    gap = f"{100 * analysis.gap.value:+.1f}".replace("-", "−")
+    assert shown["Gap"].removesuffix(" points") == ("0.0" if gap in ("+0.0", "−0.0") else gap)
 
 
 def test_worst_range_in_frequencies():

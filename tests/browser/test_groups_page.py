@@ -1,0 +1,40 @@
+"""Groups and classes in a browser: a click on a class, and the column of the groups in the report."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Three classes: a is said with 60%, b with 30% and c with 10%, a third of the rows each; in the south a is never right."""
+    path = tmp_path / "weather.csv"
+    lines = [f"{'abc'[i % 3] if i < 150 else 'bc'[i % 2]},0.6,0.3,0.1,{'north' if i < 150 else 'south'}" for i in range(300)]
+    path.write_text("\n".join(["label,prob_a,prob_b,prob_c,region", *lines]))
+    return path
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_a_click_on_a_class_shows_it_everywhere(new_reader, rows, phone):
+    reader = new_reader(phone=phone)
+    reader.upload(rows)
+    reader.go("Groups and classes")
+    chart = reader.chart("Classwise ECE of weather")
+    reader.click_mark(chart, ".scatterlayer .points path", 0)
+    reader.shows(re.compile("Every page now shows [abc] against the rest"))
+    assert reader.settings()["view"] == "One class"
+    reader.click_mark(reader.chart("Classwise ECE of weather"), ".scatterlayer .points path", 2)
+    reader.shows(re.compile("Every page now shows [abc] against the rest"))
+
+
+def test_the_report_says_what_the_page_groups_was_asked(new_reader, rows):
+    reader = new_reader()
+    reader.upload(rows)
+    reader.go("Groups and classes")
+    reader.choose("Group by", "region")
+    reader.go("Report")
+    paper = reader.page.frame_locator("iframe").locator("main")
+    paper.get_by_text("By region: 2 groups of at least 50 rows; the gap is off 0 in 2 (south: −60.0 points").wait_for()
+    assert reader.overflow() == 0
