@@ -40,7 +40,7 @@ def swift(logit: Floats) -> Floats:
 
 
 def mixed(logit: Floats) -> Floats:
-    """Be too unsure below 75 % and too sure above: the curve crosses the diagonal."""
+    """Be not sure enough below 75 % and too sure above: the curve crosses the diagonal."""
     said = np.interp(sigmoid(np.abs(logit)), MIXED_TRUE, MIXED_SAID)
     return np.where(logit > 0, said, 1.0 - said)
 

@@ -27,7 +27,7 @@ from calibcore.measures.calibration_error import (
     root_mean_square_calibration_error,
 )
 from calibcore.measures.cumulative import cumulative_difference
-from calibcore.measures.decisions import risk_coverage, threshold_panel
+from calibcore.measures.decisions import threshold_panel
 from calibcore.measures.decomposition import corp_decomposition
 from calibcore.measures.isotonic import isotonic
 from calibcore.measures.kernel import kde_calibration_error, kernel_calibration_error
@@ -41,6 +41,7 @@ from calibcore.measures.multiclass import (
 from calibcore.measures.murphy import murphy_decomposition
 from calibcore.measures.noise_floor import noise_floor
 from calibcore.measures.reconcile import reconcile
+from calibcore.measures.risk_coverage import risk_coverage
 from calibcore.measures.scores import brier_score, log_loss
 from calibcore.measures.skill import skill_scores
 from calibcore.measures.smooth import smooth_calibration_error

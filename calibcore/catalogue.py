@@ -15,13 +15,14 @@ from calibcore.inference.groups import by_group
 from calibcore.inference.periods import by_period
 from calibcore.inference.t_cal import t_cal
 from calibcore.measures.cumulative import cumulative
-from calibcore.measures.decisions import ThresholdPanel, risk_coverage, threshold_panel
+from calibcore.measures.decisions import ThresholdPanel, threshold_panel
 from calibcore.measures.decomposition import corp
 from calibcore.measures.kernel import kde_error, kernel_error
 from calibcore.measures.monotonic_sweep import monotonic_sweep
 from calibcore.measures.multiclass import multiclass, top_label_error
 from calibcore.measures.murphy import murphy
 from calibcore.measures.reconcile import reconcile_predictions
+from calibcore.measures.risk_coverage import risk_coverage
 from calibcore.measures.skill import SkillScores, model_skill, skill
 from calibcore.measures.smooth import smooth_error
 from calibcore.measures.squared_error import SquaredError, squared_error

@@ -27,7 +27,7 @@ from calibcore.progress import Heard, bar, within
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.details import label_blocks
-from calibcore.report.making import make_report, report_ending, time_hint
+from calibcore.report.making import make_report, report_ending, subject_first, time_hint
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
 from calibcore.version import __version__
@@ -37,6 +37,7 @@ __all__ = ["main"]
 DONE, LIMIT_EXCEEDED, WRONG, ASKED, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 _NEEDED = ("click", "rich", "pandas", "pyarrow")
 _NEEDED_BY_DASHBOARD = ("streamlit", "plotly")
+_ABOUT = replace(BASELINE, help="Model that the report is about; the others are compared with it (default: the first).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def _application() -> Any:
     reconcile = click.Option(["--reconcile"], is_flag=True, help="Add the ECE as other tools compute it, and why it differs.")
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     test = click.Option(["--remedies"], is_flag=True, help="Test on held-out rows whether recalibration helps; takes a moment.")
-    report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to != "on_request"), *REPORTING)), test, where]
+    report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to != "on_request"), _ABOUT, *REPORTING)), test, where]
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
     page = [
@@ -231,16 +232,16 @@ def _check(files: tuple[str, ...], output: str, on: str | None, **given: Any) ->
     return replace(answer, code=LIMIT_EXCEEDED) if answer.code == DONE and not found["holds"] else answer
 
 
-def _report(files: tuple[str, ...], target: str | None, remedies: bool, **given: Any) -> _Answer:
-    ending, words = report_ending(target), {o.to: given.pop(o.to) for o in REPORTING}
+def _report(files: tuple[str, ...], target: str | None, baseline: str | None, remedies: bool, **given: Any) -> _Answer:
+    ending, words = report_ending(target), {o.to: v for o in REPORTING if (v := given.pop(o.to)) is not None}
     run = _Run.start(files, given)
     if run.code:  # a report on what is left would answer another question
         return run.answer("")
+    models, grouped = subject_first(run.models, baseline), given["groups"] not in (None, "none")
     with waiting("Writing the report"):
-        grouped, said = given["groups"] not in (None, "none"), {k: v for k, v in words.items() if v is not None}
-        made = make_report(run.models, run.settings or Settings(), ending, test=remedies, groups=grouped, **said)
+        made = make_report(models, run.settings or Settings(), ending, test=remedies, groups=grouped, **words)
     _write(str(target), made)
-    return _Answer(err=(f"Wrote {target}.", *time_hint(run.models[0])))
+    return _Answer(err=(f"Wrote {target}.", *time_hint(models[0])))
 
 
 def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **given: Any) -> _Answer:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AmbiguousLayout", "InputError", "Question"]
+__all__ = ["AmbiguousLayout", "InputError", "Question", "without_options"]
+
+_IN_BRACKETS = re.compile(r" \((?:[^()]|\([^()]*\))*?(?<![\w-])--[a-z](?:[^()]|\([^()]*\))*\)| \(none\)")
+_LISTS = ("classes", "drop_label")  # fields whose answers name several values
+_SPELT_OUT = 4  # answers that a message names
 
 
 class InputError(ValueError):
@@ -73,6 +80,19 @@ class Question:
         """Whether it is about a fault of the file, which an answer forgives, and not about what the file means."""
         return self.id == "missing"
 
+    def in_python(self) -> str:
+        """The question with the `Mapping` fields that answer it, the best offer first.
+
+        Examples
+        --------
+        >>> print(Question("positive", "Which is it?", ("yes", "no"), "--positive").in_python())
+        Which is it? Answer with mapping=cc.Mapping(positive="yes"), or positive="no".
+        """
+        answers = [f"{self.id}={_literal(self.id, o)}" for o in self.options[:_SPELT_OUT]] or [f"{self.id}=…"]
+        others = "".join(f", or {a}" for a in answers[1:])
+        more = f", or one of {len(self.options) - _SPELT_OUT:,} more" if len(self.options) > _SPELT_OUT else ""
+        return f"{without_options(self.text)} Answer with mapping=cc.Mapping({answers[0]}){others}{more}."
+
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, as ``--format json`` prints it."""
         return {"id": self.id, "text": self.text, "options": list(self.options), "flag": self.flag}
@@ -80,6 +100,8 @@ class Question:
 
 class AmbiguousLayout(InputError):  # noqa: N818 - a question, and the name is public
     """The file can be read in more than one way; each `Question` says how to choose.
+
+    The message is for whoever reads it in Python; the command line and the dashboard word the questions themselves.
 
     Parameters
     ----------
@@ -93,4 +115,23 @@ class AmbiguousLayout(InputError):  # noqa: N818 - a question, and the name is p
         self.questions = tuple(questions)
         self.source = source
         prefix = f"{source}: " if source else ""
-        super().__init__(prefix + " ".join(f"{q.text} Answer with {q.flag}." for q in self.questions))
+        super().__init__(prefix + " ".join(q.in_python() for q in self.questions))
+
+
+def without_options(text: str) -> str:
+    """A sentence without its brackets about options and answers of the command line, which say nothing elsewhere.
+
+    Examples
+    --------
+    >>> without_options("Leave such rows out (--missing drop), or mend them (rows 3 and 7)?")
+    'Leave such rows out, or mend them (rows 3 and 7)?'
+    """
+    return _IN_BRACKETS.sub("", text)
+
+
+def _literal(field: str, option: str) -> str:
+    """An answer as it is written in Python."""
+    if field not in _LISTS:
+        return json.dumps(option, ensure_ascii=False)
+    names = [json.dumps(name, ensure_ascii=False) for name in next(csv.reader([option], skipinitialspace=True), [])]
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"

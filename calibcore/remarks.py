@@ -41,7 +41,10 @@ def about_profile(profile: Profile, top: Profile, bins: BinnedStatistics, settin
     wrong = float(top.weight[-1] - top.positive[-1]) if certain else 0.0
     if wrong > 0 and not top.weighted:
         were = "was" if wrong == 1 else "were"
-        notes.append(f"{rows_text(int(top.count[-1]))} claim exactly 100%; {int(wrong):,} of them {were} wrong, which the model rules out.")
+        n = int(top.count[-1])
+        claims = f"{rows_text(n)} {'claims' if n == 1 else 'claim'} exactly 100%"
+        which = "it" if n == 1 else f"{int(wrong):,} of them"
+        notes.append(f"{claims}; {which} {were} wrong, which the model rules out.")
     if profile.totals.clipped:
         notes.append(f"Log loss: the probability of what happened was raised to 2⁻⁵² for {rows_text(profile.totals.clipped)}.")
     if profile.clusters is not None:

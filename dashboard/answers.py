@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from calibcore.checks import listing
 from calibcore.errors import Question
 from calibcore.options import mapping_of
 from calibcore.report.words import markdown_free
 from dashboard.session import File
 
-__all__ = ["SCALES", "SEVERAL", "answer_text", "meaning", "option_text", "same_label", "typed"]
+__all__ = ["SCALES", "SEVERAL", "TYPED", "answer_text", "meaning", "option_text", "same_label", "typed"]
 
 _NAMED = 6  # files named in a label
+TYPED = ("classes", "drop_label")  # their answers are lists, written with commas as in the shell
 SCALES = {
     "fraction": "Fractions, 0 to 1",
     "percent": "Percent, 0 to 100",
@@ -37,7 +39,9 @@ def meaning(q: Question, option: str) -> Any:
 def option_text(q: Question, option: str) -> str:
     """An answer to choose, in words."""
     means = meaning(q, option)
-    return f"{' and '.join(means)}: one model each" if isinstance(means, tuple) else answer_text(q.id, option)
+    if q.id == "confidence" and "none" in q.options and option != "none":
+        return f"{option}: the confidence in the predicted class"
+    return f"{listing(means, 8)}: one model each" if isinstance(means, tuple) else answer_text(q.id, option)
 
 
 def answer_text(role: str, option: str) -> str:
@@ -47,6 +51,9 @@ def answer_text(role: str, option: str) -> str:
         "columns_are": SEVERAL,
         "missing": {"drop": "Leave such rows out"},
         "label": {"none": "No, the outcomes are in another file"},
+        "confidence": {"none": "The probability of one class"},
+        "predicted": {"none": "No, it is not the predicted class"},
+        "model": {"none": "No, it names no models"},
     }.get(role, {})
     if role == "rows":
         column, sign, value = option.partition("!=") if "!=" in option else option.partition("=")

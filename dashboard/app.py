@@ -30,3 +30,4 @@ if session.models() or page.url_path == "learn":  # which needs none
 else:
     st.title("No model to show yet")
     widgets.text("No file could be read so far. See the sidebar for what each needs.")
+    st.page_link("views/learn.py", label="Meanwhile: learn how to read the page", icon=":material/arrow_forward:")

@@ -15,6 +15,7 @@ from calibcore.report.sizes import MOST_FILES
 from calibcore.report.words import markdown_free
 from dashboard import address
 from dashboard.launch import OPENED
+from dashboard.reading import spoken
 from dashboard.session import stamp_of
 
 __all__ = ["Listing", "choose", "listing", "signature", "watch"]
@@ -91,7 +92,7 @@ def choose() -> list[Path]:
     labels = dict(zip(map(str, options), told_apart([p.name for p in options]), strict=True))
     st.session_state[_PICKED] = [str(p) for p in picked]
     chosen = st.multiselect(
-        "Opened files" if not folders else markdown_free(f"Files in {', '.join(f.name or str(f) for f in folders)}"),
+        "Opened files" if not folders else spoken(f"Files in {', '.join(f.name or str(f) for f in folders)}"),
         list(labels),
         key=_PICKED,
         format_func=lambda path: labels.get(path, Path(path).name),

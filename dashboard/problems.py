@@ -12,15 +12,16 @@ import streamlit as st
 
 from calibcore.errors import InputError
 from calibcore.report.words import markdown_free
+from dashboard.page_words import on_page
 
-__all__ = ["guarded", "report", "say"]
+__all__ = ["guarded", "report", "say", "unread"]
 
 _LOG = logging.getLogger("calibcore.dashboard")
 
 
 def say(error: InputError) -> None:
     """Show the error's own sentences, as text."""
-    st.error(markdown_free(str(error)))
+    st.error(markdown_free(on_page(str(error))))
 
 
 @contextmanager
@@ -32,6 +33,11 @@ def guarded(what: str = "This chart") -> Iterator[None]:
         say(error)
     except Exception as error:  # noqa: BLE001 - one failing part must not take the page down
         st.error(f"{what} could not be computed (id {_logged(error)}). The other results are not affected.")
+
+
+def unread(name: str, error: Exception) -> str:
+    """What is said of a file where reading it failed in a way that nobody foresaw."""
+    return f"{name} could not be read (id {_logged(error)}). The other files are not affected; save it in another format and add it again."
 
 
 def report(error: Exception) -> bool:

@@ -12,6 +12,7 @@ from calibcore.io.effects import Effect, Trial, shared_notes
 from calibcore.report.tables import Table, count_text
 from calibcore.report.words import markdown_free
 from dashboard import widgets
+from dashboard.page_words import on_page
 
 __all__ = ["columns_in", "figures", "first_rows", "named", "sentence", "spoken"]
 
@@ -35,7 +36,7 @@ def sentence(name: str, trial: Trial) -> None:
 
 def spoken(text: str) -> str:
     """A text as the name of a control, which is read aloud as it is written: without signs that would be marks of Markdown."""
-    return " ".join(re.sub(r"[^\w\s'’,.?%-]|_", " ", text).split())
+    return " ".join(re.sub(r"[^\w\s'’,.?%-]|(?<!\w)_|_(?!\w)", " ", text).split())
 
 
 def first_rows(trial: Trial) -> None:
@@ -86,7 +87,7 @@ def figures(now: Sequence[Effect], then: Sequence[Effect]) -> None:
     widgets.show_table(Table(("Figure", *cells), rows), alt="What this reading gives.")
     if len(then) > _MODELS:
         st.caption(f"And {len(then) - _MODELS:,} more models.")
-    widgets.text(*(f"Note: {note}" for note in shared_notes(then)), small=True)
+    widgets.text(*(f"Note: {on_page(note)}" for note in shared_notes(then)), small=True)
 
 
 def _titled(when: str, effect: Effect, of: Sequence[Effect]) -> str:

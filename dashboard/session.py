@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,6 +27,7 @@ from calibcore.report.training import Training
 from calibcore.report.words import markdown_free
 from dashboard.assets import sample_paths
 from dashboard.loaded import Content, File, Model
+from dashboard.problems import unread
 
 __all__ = [
     "Content",
@@ -58,6 +60,8 @@ class State:
 
     Attributes
     ----------
+    number : str
+        Of this session among all.
     hashes : dict
         SHA-256 of an upload by its id, so that bytes are hashed once.
     files : dict
@@ -84,6 +88,7 @@ class State:
         Edges of the bin that is looked at: a range of confidences, so that it survives other settings.
     """
 
+    number: str = field(default_factory=lambda: secrets.token_hex(4))
     hashes: dict[str, str] = field(default_factory=dict)
     files: dict[Hashable, File] = field(default_factory=dict)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -313,7 +318,15 @@ def _reading(name: str) -> str:
 
 
 def _file(name: str, key: str, data: Content, answers: dict[str, Any], heard: Heard | None = None) -> File:
+    """What comes of a file; whatever is wrong with it, the others are shown."""
     content = data()
+    try:
+        return _made(name, key, content, answers, heard)
+    except Exception as error:  # noqa: BLE001 - one failing file must not take the page down
+        return File(name, key, error=unread(name, error), answers=json.dumps(answers), readable=bool(answers))
+
+
+def _made(name: str, key: str, content: bytes | Sequence[tuple[str, bytes]], answers: dict[str, Any], heard: Heard | None) -> File:
     size = len(content) if isinstance(content, bytes) else sum(len(d) for _, d in content)
     try:
         mapping = cc.Mapping(**answers)

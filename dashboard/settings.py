@@ -42,7 +42,7 @@ DEFAULTS: dict[str, object] = {
     "tested": False,
 }
 _MOST_BINS = 50
-_SUGGESTED = "The cube root of the number of rows, rounded up, from 5 to 50."
+_SUGGESTED = "About the cube root of the number of rows n: enough bins to see a shape, enough rows in each. From 5 to 50."
 _STRATEGY: dict[str, Literal["equal_width", "equal_mass"]] = {"Equal width": "equal_width", "Equal mass": "equal_mass"}
 _COUNTS: dict[str, Counts] = {"Share": "share", "Count": "count", "Log count": "log_count"}
 
@@ -116,6 +116,7 @@ def _suggested(models: Sequence[Model], n_bins: int) -> None:
     number = suggested_bins(shown.predictions.n)
     if number != n_bins:
         st.button(f"Suggested: {number}", key="suggested", type="tertiary", help=_SUGGESTED, on_click=_set_bins, args=(number,))
+        st.caption("about the cube root of the rows")
 
 
 def _set_bins(number: int) -> None:

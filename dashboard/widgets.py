@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -12,6 +13,8 @@ from calibcore.analysis import Analysis
 from calibcore.plot.interactive import clicked_bin, config, figure
 from calibcore.plot.marks import Chart
 from calibcore.plot.marks import Table as ChartTable
+from calibcore.report import learn
+from calibcore.report.bin_tables import folded
 from calibcore.report.exports import file_name
 from calibcore.report.tables import Table
 from calibcore.report.training import ANSWERS
@@ -39,14 +42,24 @@ Edges = tuple[float, float]
 def text(*paragraphs: str, small: bool = False) -> None:
     """Paragraphs exactly as written, as one element: each element costs the browser time when a slider moves."""
     if paragraphs:
-        (st.caption if small else st.markdown)("\n\n".join(map(markdown_free, paragraphs)))
+        (st.caption if small else st.markdown)("\n\n".join(markdown_free(kept_together(p)) for p in paragraphs))
+
+
+def kept_together(text: str) -> str:
+    """A text whose signs stay on the line of their numbers: "p ≤ 0.001" is not broken."""
+    return re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", text)
 
 
 def show_table(table: Table | ChartTable, *, alt: str | None = None) -> None:
-    """A table in HTML, so that it can be read aloud, copied and searched."""
+    """A table in HTML, so that it can be read aloud, copied and searched; of bins without the empty ones at its start."""
+    left_out = None
+    if isinstance(table, ChartTable):
+        table, left_out = folded(table)
     header = [markdown_free(h) for h in table.header]
     rows = [dict(zip(header, map(markdown_free, row), strict=True)) for row in table.rows]
     st.table(rows or {h: [] for h in header}, border="horizontal", hide_index=True, alt=alt)
+    if left_out:
+        text(left_out, small=True)
 
 
 def table_below(*charts: Chart, key: str, title: str = "Chart as table") -> None:
@@ -84,7 +97,12 @@ def draw(
 
 
 def show(chart: Chart, *, key: str, analysis: Analysis | None = None, stretch: bool = False, caption: bool = True) -> None:
-    """Show a chart with its caption."""
+    """Show a chart with its caption; one with equal scales is as much lower as it is narrower."""
+    if chart.equal:
+        place = f".st-key-{re.sub('[^a-zA-Z0-9_-]', '-', key)}"
+        frames = ", ".join(f"{place} [data-testid={name}]" for name in ("stFullScreenFrame", "stPlotlyChart"))
+        shape = f"height: auto !important; min-height: 0 !important; aspect-ratio: {chart.width} / {chart.height};"
+        st.html(f"<style>{place} {{ height: auto !important; }} {frames} {{ {shape} }}</style>")
     st.plotly_chart(
         figure(chart, dark=is_dark()),
         width="stretch" if stretch else chart.width,
@@ -116,7 +134,16 @@ def numbers(found: Sequence[Number]) -> None:
     """Numbers side by side, each with what must be read beside it."""
     with st.container(horizontal=True, gap="small", border=True):
         for number in found:
-            st.metric(number.label, number.value, number.beside, delta_color="off", delta_arrow="off", width="content")
+            about = learn.about(number.label)
+            st.metric(
+                number.label,
+                number.value,
+                number.beside,
+                delta_color="off",
+                delta_arrow="off",
+                width="content",
+                help=None if about is None else markdown_free(about),
+            )
 
 
 def ask_training(content: str, key: str, question: str) -> None:

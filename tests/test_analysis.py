@@ -277,6 +277,7 @@ def test_a_view_that_the_model_lacks():
         (Predictions.from_arrays([1, 0], [0.5, 0.6]), {}, "1 row share the largest probability|1 row shares the largest probability"),
         (Predictions.from_top_label([0.8] * 6, [1, 1, 0, 0, 0, 0]), {"n_bins": 5, "strategy": "equal_mass"}, "5 bins asked for, 1 usable"),
         (Predictions.from_top_label([1.0, 1.0, 0.7], [1, 0, 1]), {}, "2 rows claim exactly 100%; 1 of them was wrong"),
+        (Predictions.from_top_label([1.0, 0.7], [0, 1]), {}, "1 row claims exactly 100%; it was wrong, which the model rules out"),
         (Predictions.from_arrays([0, 1], [1.0, 0.75]), {}, r"raised to 2⁻⁵² for 1 row\."),
         (Predictions.from_arrays([0, 1], [0.9, 0.75], sample_weight=[1, 3]), {}, "effective number of 2 rows"),
     ],

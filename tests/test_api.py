@@ -195,7 +195,7 @@ def test_arrays_get_advice_for_arrays(call, advice):
 @pytest.mark.parametrize(
     ("text", "mapping", "option"),
     [
-        (b"y,p\n1,0.7\n0,\n1,0.6\n", {}, "--missing drop"),
+        (b"y,p\n1,0.7\n0,\n1,0.6\n", {}, 'missing="drop"'),
         (b"y,p_a,p_b,p_c\na,0.5,0.2,0.3\nb,0.2,0.2,0.1\n", {"label": "y", "probabilities": ("p_a", "p_b", "p_c")}, "--scale unnormalised"),
         (b"y,p\n1,0.7\n0,1.7\n", {"label": "y", "probabilities": "p", "scale": "fraction"}, "--scale"),
     ],

@@ -81,5 +81,5 @@ def test_errors_say_what_where_and_what_to_do():
     question = cc.Question("label", "Which column is the label?", ("y", "t"), "--label")
     asked = cc.AmbiguousLayout([question], source="a.csv")
     assert isinstance(asked, cc.InputError)
-    assert str(asked) == "a.csv: Which column is the label? Answer with --label."
+    assert str(asked) == 'a.csv: Which column is the label? Answer with mapping=cc.Mapping(label="y"), or label="t".'
     assert question.to_dict() == {"id": "label", "text": "Which column is the label?", "options": ["y", "t"], "flag": "--label"}

@@ -161,7 +161,7 @@ def test_markdown_is_a_table_with_the_verdict(run, twenty):
         "20",
         "70.0%",
         "85.0%",
-        "0.1500",
+        "0.15",
     )
     assert "Too few rows to judge (n = 20)." in out
 
@@ -172,7 +172,7 @@ def test_table_is_plain_text_where_it_is_piped(run, twenty):
     assert (code, err) == (0, "")
     assert head.split()[:3] == ["Model", "Rows", "Accuracy"]
     assert row.split()[:4] == ["twenty", "20", "70.0%", "85.0%"]
-    assert "0.2000 (80–90%, only 10 rows)" in row  # MCE: the gap at 0.9
+    assert "0.20 (80–90%, only 10 rows)" in row  # MCE: the gap at 0.9
     assert "\x1b" not in out
     assert not set("│─━┃┏") & set(out)
     assert any(line.startswith("twenty: Too few rows to judge") for line in rest)
@@ -397,7 +397,7 @@ def test_options_that_are_wrong_are_one_sentence(run, twenty, options, words):
         (b"y_true,y_prob\n1,0.5\n0,1.2\n1,0.9\n", ("1.2", "Row 2", "y_prob")),
         (b"y_true,y_prob\n1,0.5\n0,NaN\n1,0.9\n", ("--missing drop", "row 2", "y_prob")),
         (b"y_true,p_a,p_b,p_c\na,0.5,0.2,0.3\nb,0.3,0.6,0.1\nd,0.1,0.7,0.2\n", ("'d'", "row 3")),
-        (b"id,y_true\n1,0\n2,1\n", ("probability", "--prob")),
+        (b"id,y_true\n1,0\n2,1\n", ("no probabilities", "--labels-file bad.csv")),
     ],
     ids=["empty", "header only", "letter", "pickle", "1.2", "NaN", "label without a column", "no probability"],
 )

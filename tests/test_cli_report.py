@@ -41,10 +41,30 @@ def test_writes_one_page(report, tmp_path):
         "Rows of May.",
         "these rows were not used to train",
         "At your threshold",
-        "steady-v1 scores better",
+        "steady-v1 makes a smaller error than swift-v2: log loss lower by",
     ):
         assert part in said
     assert "Tested on rows that the fit had not seen" in said
+
+
+def test_the_model_that_the_report_is_about_can_be_named(report, tmp_path):
+    first, second = tmp_path / "a.html", tmp_path / "b.html"
+    assert report(SWIFT, STEADY, "-o", first)[0] == 0
+    assert report(SWIFT, STEADY, "-o", second, "--baseline", "steady-v1")[0] == 0
+    assert "Calibration of swift-v2, beside steady-v1" in words(first)
+    assert "Calibration of steady-v1, beside swift-v2" in words(second)
+    code, _, err = report(SWIFT, STEADY, "-o", second, "--baseline", "other")
+    assert (code, err) == (2, "There is no model called 'other'; there are swift-v2 and steady-v1.\n")
+
+
+def test_a_threshold_that_acts_on_every_row_is_said_to(report, tmp_path):
+    target = tmp_path / "page.html"
+    assert report(SWIFT, "-o", target, "--threshold", "0.3")[0] == 0
+    assert "The threshold is one of the probability of the predicted class, whichever it is, not of P(1)." in words(target)
+    assert "so a threshold of 0.3 acts on every row by construction." in words(target)
+    assert report(SWIFT, "-o", target, "--threshold", "0.3", "--view", "positive")[0] == 0
+    assert "by construction" not in words(target)
+    assert "missed events among them (rows that are “1”): " in words(target)
 
 
 def test_says_what_is_not_known(report, tmp_path):
@@ -78,7 +98,8 @@ def test_a_column_that_could_be_the_time(report, tmp_path):
     code, _, err = report(path, "-o", target, "--group", "my month")
     assert code == 0
     assert err.endswith("Column my month could be the time: with --time 'my month' the report says which period it covers.\n")
-    assert "no column was named as the time; my month could be it" in words(target)
+    assert "Period covered not known. The results hold" in words(target)
+    assert "my month" not in words(target).partition("Read with care")[0]
 
 
 def test_period_of_a_time_column(report, tmp_path):
@@ -151,6 +172,6 @@ def test_groups_that_are_named_are_in_the_report(report, tmp_path):
     rows = "".join(f"{'x' if i < k else 'y'},x,0.8,{name}\n" for name, k in (("north", 60), ("south", 96)) for i in range(120))
     path.write_text(f"true,pred,confidence,region\n{rows}")
     assert report(path, "-o", target, "--group", "region")[0] == 0
-    assert "By region: 2 groups of at least 50 rows; the gap is off 0 in 1 (north: −30.0 points, simultaneous 95% interval" in words(target)
+    assert "By region: 2 groups of at least 50 rows; 1 group shows a gap (north: −30.0 points, simultaneous 95% interval" in words(target)
     assert report(path, "-o", target)[0] == 0
     assert "By region" not in words(target)

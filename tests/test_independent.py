@@ -15,12 +15,13 @@ from calibcore.inference.classical import calibration_ratio, hosmer_lemeshow, sp
 from calibcore.inference.intervals import mean_gap
 from calibcore.inference.t_cal import t_cal
 from calibcore.measures.cumulative import cumulative
-from calibcore.measures.decisions import risk_coverage, threshold_panel
+from calibcore.measures.decisions import threshold_panel
 from calibcore.measures.decomposition import corp
 from calibcore.measures.kernel import kde_error, kernel_error
 from calibcore.measures.monotonic_sweep import monotonic_sweep
 from calibcore.measures.multiclass import multiclass, top_label_error
 from calibcore.measures.murphy import murphy
+from calibcore.measures.risk_coverage import risk_coverage
 from calibcore.measures.skill import skill
 from calibcore.measures.smooth import smoothed_error
 from calibcore.measures.squared_error import squared_error

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibcore.inference.intervals import Estimate, mean_gap, poisson_lower
 from calibcore.inference.logit_fit import Logits, newton
-from calibcore.inference.significance import Detection, DiagnosticBins
+from calibcore.inference.significance import Detection, DiagnosticBins, detect
 from calibcore.profile import Profile
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Pattern",
     "PatternName",
     "Run",
+    "beyond_chance",
     "find_pattern",
     "over_run",
     "rows_needed",
@@ -151,6 +152,29 @@ def under_run(bins: DiagnosticBins) -> Run | None:
     """The most underconfident run beyond chance and at least two points off, if there is one."""
     found = [r for r in runs(bins) if r.z >= bins.under_limit and r.gap >= _POINTS]
     return max(found, key=lambda r: r.z, default=None)
+
+
+def beyond_chance(profile: Profile) -> tuple[Run | None, Run | None]:
+    """The widest run over and the widest under in the view of a profile itself, by redraws of its own; looked for once a profile.
+
+    Each is over or under by the rule of `find_pattern`, and so lean all bins in it; where no run is so of one mind, it is the one
+    of the largest z.
+    """
+
+    def look() -> tuple[Run | None, Run | None]:
+        bins = detect(profile).bins
+        return _widest(bins, -1) or over_run(bins), _widest(bins, 1) or under_run(bins)
+
+    return profile.remember("runs beyond chance", look)
+
+
+def _widest(bins: DiagnosticBins, sign: int) -> Run | None:
+    """Of the runs beyond chance and two points off, all of whose bins lean to this side, the one that holds most rows."""
+    limit = bins.over_limit if sign < 0 else bins.under_limit
+    m = len(bins.residual)
+    parts = [slice(i, j) for i in range(m) for j in range(i + 1, m + 1) if bool(np.all(sign * bins.residual[i:j] > 0))]
+    found = [r for r in (_run(bins, part) for part in parts) if sign * r.z >= limit and sign * r.gap >= _POINTS]
+    return max(found, key=lambda r: (r.share, abs(r.z)), default=None)
 
 
 def find_pattern(top: Profile, detection: Detection, *, positive: Profile | None = None) -> Pattern:

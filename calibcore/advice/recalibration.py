@@ -13,6 +13,8 @@ from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.calibrators import METHODS, Sample, method_named
 from calibcore.advice.cross_fitting import CrossFit, cross_fit, fold_of
 from calibcore.advice.held_out import Parameter, differences, mean_difference, parameter_ranges, plain_parameters
+from calibcore.advice.outcome_words import outcome, sentence
+from calibcore.advice.patterns import MIN_ROWS
 from calibcore.advice.refining import Refinement, Split, refinement
 from calibcore.checks import needs, rows_text
 from calibcore.errors import InputError
@@ -30,10 +32,9 @@ Status = Literal["helps", "does_not_help", "makes_it_worse", "not_tried"]
 
 _N_BINS = 15
 _MANY_CLASSES = 100
-_ROUNDING = 1e-12
 _TWO = ("temperature", "intercept", "platt", "beta", "isotonic", "venn_abers")
 _MORE = ("temperature", "intercept", "vector")
-_SIMPLEST = ("identity", "intercept", "temperature", "platt", "beta", "vector", "histogram", "isotonic", "venn_abers")  # by fitted numbers
+SIMPLEST = ("identity", "intercept", "temperature", "platt", "beta", "vector", "histogram", "isotonic", "venn_abers")  # by fitted numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ class Remedy:
     calibrator : Calibrator or None
         Fitted on all rows; its own scores on these rows would flatter it.
     notes : tuple of str
+    undecided : bool
+        Of "does_not_help": the interval holds 0 and also a gain of 1 % or more, so the rows do not tell.
     """
 
     method: str
@@ -105,6 +108,7 @@ class Remedy:
     parameters: dict[str, Parameter] | None = None
     calibrator: Calibrator | None = None
     notes: tuple[str, ...] = ()
+    undecided: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, without the calibrator."""
@@ -156,7 +160,7 @@ class Remedies:
         The one-standard-error rule: of the maps that help, the one with the fewest fitted numbers whose held-out log loss
         exceeds the lowest by no more than one standard error of the paired difference between the two (by cluster, where
         rows are in clusters).  A map that gives what happened a probability of 0 in more rows than another counts as higher.
-        The order is intercept, temperature, Platt, beta, vector, histogram, isotonic, Venn-Abers.
+        The order is intercept, temperature, Platt, beta, vector, histogram, isotonic, Venn–Abers.
 
         References
         ----------
@@ -172,6 +176,10 @@ class Remedies:
             return f"{self.best.answer[:-1]}; about as good as any that was tried." if several else self.best.answer
         if all(r.status == "not_tried" for r in self.tried):
             return "No recalibration could be tried on these rows."
+        if self.n < MIN_ROWS:
+            return f"Too few rows to test a remedy (n = {self.n:,})."
+        if any(r.undecided for r in self.tried):
+            return "These rows do not show that any recalibration helps."
         return "No recalibration that was tried helps here."
 
     def __getitem__(self, method: str) -> Remedy:
@@ -294,7 +302,7 @@ def _least_fitted(predictions: Predictions, fold: IndexArray) -> int:
 
 def _skipped(name: str, k: int) -> Remedy:
     title = METHODS[name].title
-    return Remedy(name, title, "not_tried", f"{_sentence(title)} was not tried on {k:,} classes, which takes long; ask for it by name.", 0)
+    return Remedy(name, title, "not_tried", f"{sentence(title)} was not tried on {k:,} classes, which takes long; ask for it by name.", 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,12 +319,14 @@ class _Judge:
     losses: dict[str, FloatArray] = field(default_factory=dict)
 
     def simplest(self, tried: Sequence[Remedy]) -> str | None:
-        """By the one-standard-error rule of `Remedies.best`."""
+        """By the one-standard-error rule of `Remedies.best`; none on too few rows to judge even the model itself."""
+        if self.predictions.n < MIN_ROWS:
+            return None
         helping = {r.method: r.after for r in tried if r.status == "helps" and r.after is not None}
         if not helping:
             return None
         lowest = min(helping, key=lambda m: (helping[m].clipped, helping[m].log_loss))
-        for method in sorted(helping, key=_SIMPLEST.index):
+        for method in sorted(helping, key=SIMPLEST.index):
             mean, error, _ = mean_difference(self.losses[method] - self.losses[lowest], self.predictions)
             if helping[method].clipped <= helping[lowest].clipped and mean <= error:
                 return method
@@ -327,24 +337,25 @@ class _Judge:
         kind = METHODS[name]
         n_fit = self.n_fit
         if n_fit < kind.least:
-            answer = f"{_sentence(kind.title)} needs about {rows_text(kind.least)} to fit; there are {n_fit:,}."
+            answer = f"{sentence(kind.title)} needs about {rows_text(kind.least)} to fit; there are {n_fit:,}."
             return Remedy(name, kind.title, "not_tried", answer, n_fit)
         try:
             calibrator = Calibrator.fit(self.predictions, name)
             fit = cross_fit(self.predictions, name, fold=self.fold, start=dict(calibrator.parameters))
         except InputError as error:
-            return Remedy(name, kind.title, "not_tried", f"{_sentence(kind.title)} cannot be fitted here. {error}", n_fit)
+            return Remedy(name, kind.title, "not_tried", f"{sentence(kind.title)} cannot be fitted here. {error}", n_fit)
         return self._judged(fit, calibrator)
 
     def _judged(self, fit: CrossFit, calibrator: Calibrator) -> Remedy:
         self.losses[fit.method.name] = fit.predictions.row_scores()[1]
         after = Scores.of(fit.predictions, self.view, self.seed)
         log_loss, brier, gap = differences(self.predictions, fit.predictions, view=self.view, level=self.level)
-        status, answer = _answer(fit.method.title, log_loss, brier, (self.before.clipped, after.clipped))
+        before = self.before
+        ended, answer = outcome(fit.method.title, log_loss, brier, (before.log_loss, before.brier), (before.clipped, after.clipped))
         return Remedy(
             fit.method.name,
             fit.method.title,
-            status,
+            "does_not_help" if ended == "open" else ended,
             answer,
             fit.n_fit,
             after,
@@ -354,34 +365,8 @@ class _Judge:
             parameter_ranges(fit, calibrator),
             calibrator,
             calibrator.notes,
+            undecided=ended == "open",
         )
-
-
-def _answer(title: str, log_loss: Estimate, brier: Estimate, clipped: tuple[int, int]) -> tuple[Status, str]:
-    what, judged = ("log loss", log_loss) if log_loss.low is not None else ("Brier score", brier)
-    if judged.low is None or judged.high is None:
-        return "not_tried", f"{_sentence(title)} cannot be judged on so few rows."
-    numbers = f"{what} {_interval_text(judged)}"
-    tail = f"; rows with a probability of 0 for what happened: {clipped[0]:,} before, {clipped[1]:,} after" if any(clipped) else ""
-    if judged.high < -_ROUNDING:
-        return "helps", f"{_sentence(title)} helps: {numbers}{tail}."
-    if judged.low > _ROUNDING:
-        return "makes_it_worse", f"{_sentence(title)} makes it worse: {numbers}{tail}."
-    return "does_not_help", f"{_sentence(title)} does not help here: {numbers}{tail}."
-
-
-def _sentence(title: str) -> str:
-    return title[0].upper() + title[1:]
-
-
-def _interval_text(estimate: Estimate) -> str:
-    """Such as "+0.004 (−0.002 to 0.010)": two significant digits of the half-width, at least three decimals."""
-    assert estimate.low is not None
-    assert estimate.high is not None
-    half = max((estimate.high - estimate.low) / 2, abs(estimate.value) / 10)
-    decimals = 3 if half <= 0 else int(np.clip(1 - np.floor(np.log10(half)), 3, 6))
-    value, low, high = (round(v, decimals) + 0.0 for v in (estimate.value, estimate.low, estimate.high))
-    return f"{value:+.{decimals}f} ({low:.{decimals}f} to {high:.{decimals}f})".replace("-", "−")
 
 
 def confidence_only(predictions: Predictions) -> Predictions:

@@ -8,7 +8,7 @@ from typing import Any
 from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.cross_fitting import cross_fit
 from calibcore.advice.held_out import Parameter, differences, parameter_ranges, plain_parameters
-from calibcore.checks import needs
+from calibcore.checks import needs, rows_text
 from calibcore.inference.intervals import Estimate
 from calibcore.predictions import Predictions
 from calibcore.proportions import checked_level
@@ -112,7 +112,7 @@ def refinement(predictions: Predictions, *, method: str | None = None, folds: in
     notes = list(calibrator.notes)
     clipped = one.totals.clipped + two.totals.clipped
     if clipped:
-        notes.append(f"{clipped:,} log losses were raised from infinity, so their difference has no interval; decide on the Brier score.")
+        notes.append(f"{rows_text(clipped)} got probability 0 for what happened, which log loss cannot judge: decide on the Brier score.")
     sums = ((p.totals.log_loss / p.weight_sum, p.totals.brier / p.weight_sum) for p in (one, two))
     splits = [Split(a, b, _negative(d)) for a, b, d in zip(*sums, (log_loss, brier), strict=True)]
     return Refinement(name, splits[0], splits[1], parameter_ranges(fit, calibrator), int(folds), seed, level, tuple(notes))

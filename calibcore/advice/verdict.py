@@ -7,15 +7,29 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibcore.advice.patterns import MIN_ROWS, POWER_Z, Pattern, Run, over_run, runs, under_run
+from calibcore.advice.patterns import MIN_ROWS, POWER_Z, Pattern, PatternName, Run, over_run, runs, under_run
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate, mean_gap
+from calibcore.inference.outcome import LEAST_P
 from calibcore.inference.significance import Detection, DiagnosticBins
 from calibcore.profile import Profile
 
-__all__ = ["Verdict", "advised", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
+__all__ = ["PATTERN_NAMES", "Verdict", "advised", "confidence_range", "find_verdict", "percent", "points", "unseen_gap"]
 
 _SMALL = 0.02
+PATTERN_NAMES: dict[PatternName, str] = {  # as tables give them
+    "extreme_overconfidence": "extreme overconfidence",
+    "confidence_collapse": "confidence collapse",
+    "none_detected": "none found",
+    "shifted": "shifted",
+    "non_uniform_overconfidence": "non-uniform overconfidence",
+    "uniform_overconfidence": "uniform overconfidence",
+    "local_overconfidence": "local overconfidence",
+    "uniform_underconfidence": "uniform underconfidence",
+    "local_underconfidence": "local underconfidence",
+    "unclear": "unclear",
+    "too_few_rows": "too few rows",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +114,8 @@ def _other_view(profile: Profile, detection: Detection, gap: Estimate, level: fl
     average = f"average gap {points(gap.value, signed=True)} points ({_interval(gap, level)})"
     counts = f"{_counted(profile.mean_confidence, profile)} events expected, {_counted(profile.accuracy, profile)} happened; {average}."
     if detection.detected:
-        return Verdict("V4", f"The claims and the outcomes differ (p = {detection.p_value:.2g}): {counts}")
+        sign = "≤" if detection.p_value <= LEAST_P else "="
+        return Verdict("V4", f"The claims and the outcomes differ (p {sign} {detection.p_value:.2g}): {counts}")
     return Verdict("V1", f"These {profile.n:,} predictions fit what the model claims: {counts}")
 
 
@@ -167,14 +182,14 @@ def _sure(run: Run, top: Profile) -> str:
 
 
 def _uniform(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, level: float) -> str:
-    del bins
     over = pattern.name == "uniform_overconfidence"
-    word = "too sure" if over else "too unsure"
+    amount, ends = points(gap.value), _interval(gap, level, flip=over)
+    off = f"{amount} points too sure ({ends})" if over else f"not sure enough by {amount} points ({ends})"
+    both = f"; {'too sure' if over else 'not sure enough'} in both halves of its rows, the less sure and the surer"
     return (
-        f"It says {percent(top.mean_confidence)} on average and is right {percent(top.accuracy)} of the time: "
-        f"{points(gap.value)} points {word} ({_interval(gap, level, flip=over)}). "
-        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened; "
-        f"{word} in the lower and in the upper half of its confidence."
+        f"It says {percent(top.mean_confidence)} on average and is right {percent(top.accuracy)} of the time: {off}. "
+        f"Per 100 predictions it expects {100 * (1 - top.mean_confidence):.0f} errors, {100 * (1 - top.accuracy):.0f} happened"
+        f"{both if len(bins.count) > 1 else ''}."
     )
 
 
@@ -202,7 +217,7 @@ def _shift(pattern: Pattern, top: Profile, bins: DiagnosticBins, gap: Estimate, 
     expected, events = pattern.evidence["expected_events"], pattern.evidence["events"]
     word = "overstated" if expected > events else "understated"
     predicted, happened = (_counted(x / top.n, top) for x in (expected, events))
-    return f"In the positive view, risks are {word} throughout: {predicted} events predicted, {happened} happened."
+    return f"In the positive view, risks are {word} on the whole: {predicted} events predicted, {happened} happened."
 
 
 def _extreme(pattern: Pattern) -> str:
@@ -227,7 +242,7 @@ def _collapse(pattern: Pattern) -> str:
     gap = e["gap"]
     if gap["low"] is not None and (gap["low"] > 0 or gap["high"] < 0):
         word = "more" if gap["low"] > 0 else "less"
-        return f"{first} On average they are right {points(gap['value'])} points {word} often than they say."
+        return f"{first} Over all rows the model is right {points(gap['value'])} points {word} often than it says."
     return f"{first} The scores are honest but uninformative."
 
 

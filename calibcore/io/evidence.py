@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.checks import listing, name_key
+from calibcore.checks import listing, name_key, rows_text
 from calibcore.errors import InputError, Question
 from calibcore.io.columns import MISSING_LABELS, Column, Span, Table
 from calibcore.io.mapping import Mapping
@@ -34,6 +34,7 @@ _OF_ANOTHER = (
 _KINDS = {"nested": "lists or records", "other": "binary data", "time": "dates or times"}
 T = TypeVar("T")
 _BLOCK = 1 << 14
+_FEW = 10  # rows below which a table without telling names is rather a summary
 _FIRST = 1000  # cells that often settle what must hold for all
 Numbers = NDArray[np.floating[Any]]
 
@@ -276,12 +277,18 @@ class Evidence:
             return next((n for n in names if name_key(n) == name_key(found[0])), polarity(names))
         return polarity(names)
 
+    @property
+    def doubt(self) -> str:
+        """What few rows say about a table whose columns are unclear, to stand before the question; "" for many."""
+        n = self.table.rows_in_file
+        return "" if n is None or n >= _FEW else f"{rows_text(n)}: this looks like a summary, not predictions. "
+
     def no_column(self, what: str) -> InputError:
         """The sentence for a file in which nothing looks like a role."""
         option = {"label": "--label", "probability": "--prob"}[what]
         return InputError(
-            f"{self.hint(what)}No column looks like a {what}. Name it ({option} in the shell, Columns "
-            f"on the page); the columns are {listing([n or '(no name)' for n in self.names or self.index], 12)}.",
+            f"{self.hint(what)}No column looks like a {what}. Name it ({option}); the columns "
+            f"are {listing([n or '(no name)' for n in self.names or self.index], 12)}.",
             rule=NO_PREDICTIONS,
             available=self.names,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.evidence import Evidence, question
+from calibcore.io.evidence import NO_PREDICTIONS, Evidence, question
 from calibcore.io.reading import Reading
 from calibcore.io.vocabulary import beside_yes_and_no, is_named, plain, polarity, shortened
 
@@ -23,6 +24,7 @@ __all__ = [
     "is_feature",
     "label_question",
     "label_without_column",
+    "labels_alone",
     "named_labels",
     "no_label",
     "other_labels",
@@ -215,7 +217,7 @@ def label_question(evidence: Evidence, options: list[str], used: tuple[str, ...]
     text = (
         f"Which column holds the true outcome? It could be {listing(shown, 4)}."
         if len(best) > 1
-        else f"Does column {shown[0]} hold the true outcome? If not (none), they are in another file."
+        else f"Does column {shown[0]} hold the true outcome? If not (none), the outcomes are in another file."
     )
     return AmbiguousLayout([question("label", text, best if len(best) > 1 else [*best, "none"])])
 
@@ -286,7 +288,7 @@ def _ask_limit(evidence: Evidence, used: tuple[str, ...]) -> AmbiguousLayout | N
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     text = (
         f"Column {found[0]!r} holds measured numbers, not classes (from {low:.4g} to {high:.4g}). Above which limit has the event "
-        f"happened, such as --outcome '{found[0]} > 0'?"
+        f"happened, such as 0 (--outcome '{found[0]} > 0')?"
     )
     return AmbiguousLayout([question("outcome", text, [f"{n} > 0" for n in found])])
 
@@ -301,11 +303,26 @@ def no_label(evidence: Evidence) -> InputError:
         return InputError(
             f"The file has no header line, and nothing tells which column holds the labels; {listing(held)} could hold classes. "
             f'Put a header line above it, or name columns by their place (--label "{held[0]}" and --predicted, --prob or --confidence); '
-            "labels in another file are given with --labels-file FILE.",
+            "labels may be in another file (--labels-file FILE).",
             available=evidence.names,
         )
     return InputError(
         "The file holds predictions but no column of labels. Give the file that holds them as well (--labels-file FILE), "
         f"or add them as a column; the columns are {listing(evidence.names, 8)}.",
+        available=evidence.names,
+    )
+
+
+def labels_alone(evidence: Evidence) -> InputError | None:
+    """For files of labels beside which nothing can be a probability; None for others."""
+    labels = named_labels(evidence)
+    if len(labels) != 1 or evidence.hint("probability") or any(evidence.numeric(n) for n in evidence.rest(*labels)):
+        return None
+    ids = evidence.ids
+    joined = f"their rows are joined by {ids[0]!r}" if ids else "a column in both that identifies each row joins them best"
+    return InputError(
+        f"The file holds what happened ({labels[0]!r}) and no probabilities. Add the file of scores, with this one as its labels "
+        f"(labels=…, --labels-file {shlex.quote(evidence.table.name)}); {joined}.",
+        rule=NO_PREDICTIONS,
         available=evidence.names,
     )

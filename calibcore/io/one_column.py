@@ -24,7 +24,7 @@ from calibcore.io.confidences import (
     sides_of,
 )
 from calibcore.io.evidence import Evidence, question
-from calibcore.io.labels import find_label, named_labels, other_labels
+from calibcore.io.labels import find_label, labels_alone, named_labels, other_labels
 from calibcore.io.multi_columns import classes_of, complementary, not_alone, plausible, written
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
@@ -47,6 +47,7 @@ __all__ = ["positive_reading", "single_reading"]
 Floats = NDArray[np.floating[Any]]
 
 _OFFERED = 30  # columns that a question names
+_MODELS = 8  # models that are compared at most
 _ENOUGH = 20  # rows from which "no probability below one half" is telling
 
 
@@ -93,11 +94,11 @@ def _by_other_names(e: Evidence) -> list[str]:
     keys = {plain(n) for n in units}
     bounds = [n for n in units if is_bound_of(n, keys - {plain(n)})]
     units = [n for n in units if n not in bounds]
-    if not units and (percent := [n for n in e.free if n not in labels and is_named(n, "percent") and _in_percent(e, n)]):
+    if not units and (percent := [n for n in e.free if n not in labels and _in_percent(e, n)]):
         text = f"Which column holds the probability? {listing(percent, 5)} could, in percent."
         if len(percent) == 1:
             text = f"Does column {percent[0]!r} hold the probability, in percent?"
-        raise AmbiguousLayout([question("probabilities", text, percent)])
+        raise AmbiguousLayout([question("probabilities", e.doubt + text, percent)])
     alone = len(units) == 1 and not is_no_probability(units[0]) and all(n in labels or not e.numeric(n) for n in e.rest(*units, *bounds))
     alone = alone or (len(units) == 1 and e.table.headless)  # no name could tell more
     classes = len(units) > (1 if e.table.headless else 2) and complementary(e, units)
@@ -111,17 +112,30 @@ def _by_other_names(e: Evidence) -> list[str]:
             "Name the column, or one column per class (--prob).",
             available=tuple(units),
         )
-    text = f"Which column holds the probability? {listing(units, 5)} lie between 0 and 1 (one model each: --columns-are models)."
+    raise _ask_probability(e, units, labels)
+
+
+def _ask_probability(e: Evidence, units: list[str], labels: list[str]) -> AmbiguousLayout:
+    """Offers each column of fractions, and all of them as one model each: that first where they stand alone beside a yes or no."""
     if len(units) == 1:
-        text = f"Does column {units[0]!r} hold the probability? It lies between 0 and 1."
-    each = [written(units)] if len(units) == 2 and not any(map(is_no_probability, units)) and not complementary(e, units) else []
-    raise AmbiguousLayout([question("probabilities", text, [*units, *each])])
+        text = f"{e.doubt}Does column {units[0]!r} hold the probability? It lies between 0 and 1."
+        return AmbiguousLayout([question("probabilities", text, units)])
+    together = len(units) <= _MODELS and not any(map(is_no_probability, units)) and not complementary(e, units)
+    each = [written(units)] if together else []
+    labels = labels or other_labels(e, *units)
+    binary = len(labels) == 1 and _two_valued(e.values(labels[0]) or ())
+    first = binary and (len(units) == 2 or not any(map(e.numeric, e.rest(*units, *labels))))
+    models = " (one model each: --columns-are models)" if each else ""
+    text = f"{e.doubt}Which column holds the probability? {listing(units, 5)} lie between 0 and 1{models}."
+    return AmbiguousLayout([question("probabilities", text, [*each, *units] if first else [*units, *each])])
 
 
 def _in_percent(e: Evidence, column: str) -> bool:
-    """Whether a column holds numbers from 0 to 100."""
-    values = e.column(column).numeric().values if e.numeric(column) else np.empty(0)
-    return bool(len(values) and np.fmin.reduce(values) >= 0 and np.fmax.reduce(values) <= 100)
+    """Whether a column says percent, by its name or in each cell, and holds numbers from 0 to 100."""
+    found = e.column(column).numeric() if e.numeric(column) else None
+    if found is None or not len(found.values) or not (found.percent or is_named(column, "percent")):
+        return False
+    return bool(np.fmin.reduce(found.values) >= 0 and np.fmax.reduce(found.values) <= 100)
 
 
 def _nothing(e: Evidence) -> InputError:
@@ -132,7 +146,7 @@ def _nothing(e: Evidence) -> InputError:
             f"(column {nested[0]!r}) are not one number for each class. Save one column per class.",
             column=nested[0],
         )
-    return e.no_column("probability")
+    return labels_alone(e) or e.no_column("probability")
 
 
 def _both(e: Evidence, confidences: list[str], probabilities: list[str]) -> Reading:
@@ -181,7 +195,7 @@ def positive_reading(e: Evidence, columns: tuple[str, ...], *, positive: str | N
     label = label or find_label(e, columns, lambda n: e.class_like(n) and _two_valued(e.values(n) or ()))
     _confidence_instead(e, columns, scale)
     stated = class_in_name(columns[0], _two_known(e, label)) if len(columns) == 1 else None
-    classes = _two_classes(e, label, columns[0], positive or (None if e.mapping.positive or e.mapping.classes else stated))
+    classes = _two_classes(e, label, columns, positive or (None if e.mapping.positive or e.mapping.classes else stated))
     notes = tuple(note for c in columns for note in _turned_round(e, label, c, classes, sure=bool(positive or stated or len(columns) > 1)))
     units = tuple(Unit((c,), label, c if len(columns) > 1 else None) for c in columns)
     layout = "label + P(positive)" if len(units) == 1 else "label + one P(positive) per model"
@@ -257,9 +271,9 @@ def _confidence_instead(e: Evidence, columns: tuple[str, ...], scale: str) -> No
         raise AmbiguousLayout([question("confidence", text, ["none", columns[0]])])
 
 
-def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> tuple[str, str]:
-    """(other, positive) for one column."""
-    values = list(e.values(label) or ())
+def _two_classes(e: Evidence, label: str, columns: tuple[str, ...], positive: str | None) -> tuple[str, str]:
+    """(other, positive) for one column, or one a model."""
+    column, values = columns[0], list(e.values(label) or ())
     positive = positive or e.mapping.positive
     if len(values) > 2:
         raise _too_many(label, column, values)
@@ -276,7 +290,7 @@ def _two_classes(e: Evidence, label: str, column: str, positive: str | None) -> 
     found = next((v for v in values if name_key(v) == name_key(positive)), positive) if positive else e.positive(values)
     found = found or _only_one(label, values)
     if found is None:
-        raise _ask_positive(e, label, column, values)
+        raise _ask_positive(e, label, columns, values)
     if positive and len(values) == 2 and name_key(found) not in {name_key(v) for v in values}:
         raise InputError(f"The positive class {found!r} is not one of the labels {listing(values)}.", value=found, available=tuple(values))
     other = next((v for v in values if name_key(v) != name_key(found)), None)
@@ -314,11 +328,11 @@ def _too_many(label: str, column: str, values: Sequence[str]) -> InputError:
     )
 
 
-def _ask_positive(e: Evidence, label: str, column: str, values: list[str]) -> AmbiguousLayout:
-    """Offers the class whose rows have the higher mean probability."""
-    names, numbers = e.column(label).names(), e.column(column).numeric().values
+def _ask_positive(e: Evidence, label: str, columns: tuple[str, ...], values: list[str]) -> AmbiguousLayout:
+    """Offers the class whose rows have the higher mean probability; of several models one answer holds for all."""
+    names, numbers = e.column(label).names(), [e.column(c).numeric().values for c in columns]
     known = {name_key(d): i for i, d in enumerate(names.distinct)}
-    means = {v: _mean(numbers[names.code == known[name_key(v)]]) for v in values}
+    means = {v: float(np.mean([_mean(n[names.code == known[name_key(v)]]) for n in numbers])) for v in values}
     occurring = values
     if len(values) == 1:  # a class that no row has may be meant as well
         values = [values[0], _opposite(values[0])]
@@ -326,7 +340,10 @@ def _ask_positive(e: Evidence, label: str, column: str, values: list[str]) -> Am
     best = sorted(values, key=lambda v: -means[v])
     shown = listing([repr(shortened(v)) for v in occurring])
     has = f"the values {shown}" if len(occurring) > 1 else f"only the value {shown}"
-    text = f"Column {label!r} has {has}. Which one does the probability ({column!r}) refer to?"
+    which = listing([repr(c) for c in columns], 4)
+    refers = f"does the probability ({which})" if len(columns) == 1 else f"do the probabilities ({which})"
+    doubt = e.doubt if e.table.n_rows == len(occurring) else ""  # each row has its own
+    text = f"{doubt}Column {label!r} has {has}. Which one {refers} refer to?"
     return AmbiguousLayout([question("positive", text, best)])
 
 

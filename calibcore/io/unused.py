@@ -96,7 +96,7 @@ def _positive(mapping: Mapping, reading: Reading) -> None:
         )
     raise InputError(
         f"positive (--positive) names one of two classes, but the file has {len(reading.classes):,} ({listing(reading.classes, 4)}). "
-        "Leave it out; one class is judged against all others with --view class:NAME.",
+        "Leave it out; one class against all others is a view (--view class:NAME).",
         value=told,
         available=reading.classes,
     )

@@ -82,7 +82,7 @@ _INTERVAL = r"(?:.*_)?(?:ci|conf|conf_int|cred|pi)_?(?:lo|low|lower|hi|high|uppe
 _INTERVAL += r"|lwr|upr|lower|upper|(?:lower|upper)_(?:ci|bound|\d\d%?)"
 _NO_PROBABILITY = (
     rf"(?:.*_)?{_SPREAD}|p_?val(?:ue)?|loss|auc|aucs|prior|base_rate|prevalence|noise|rank|quantile|percentile|uncertainty|similarity|distance"
-    r"|weight|iou"
+    r"|weight|iou|accuracy|precision|recall|f1|f1_score|specificity|sensitivity|brier|brier_score|ece|mce|gini|kappa|mcc"
 )
 _BEFORE_CLASS = r"(predicted_|pred_|y_|est_|cal_)?(probability|proba|probs|prob|p|pr|score|pred|scored_probabilities)(_of|_for)?(_class)?"
 _AFTER_CLASS = r"(predicted_|pred_)?(probability|proba|probs|prob|score|risk)"

@@ -1,4 +1,4 @@
-"""Decisions at a threshold: errors expected and found among the rows acted on, their cost, and risk against coverage."""
+"""Decisions at a threshold: errors expected and found among the rows acted on, and their cost."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from calibcore.errors import InputError
 from calibcore.partition import Closed, Partition, checked_options
 from calibcore.profile import Profile
 from calibcore.proportions import binomial_range, checked_level, wilson_interval
-from calibcore.summation import Cumulative, total
+from calibcore.summation import total
 
-__all__ = ["Cost", "RiskCoverage", "Side", "ThresholdPanel", "risk_coverage", "threshold_panel"]
+__all__ = ["Cost", "Side", "ThresholdPanel", "doubt", "threshold_panel"]
 
 FloatArray = NDArray[np.float64]
 
@@ -231,7 +231,7 @@ def threshold_panel(
     cut = _cut(profile, threshold, closed)
     sums = {q: _sides(profile.cell_sums(q), cut) for q in ("count", "weight", "positive", "weight_squared")}
     sums["weight_squared"] = sums["weight_squared"] + _pairs(profile, cut)
-    wrong, share_wrong = _sides(profile.weight - profile.positive, cut), _sides(_doubt(profile), cut)
+    wrong, share_wrong = _sides(profile.weight - profile.positive, cut), _sides(doubt(profile), cut)
     events = profile.view != "top_label"
     expected_below = float(_sides(profile.cell_sums("confidence"), cut)[0]) if events else float(share_wrong[0])
     found_below = float(sums["positive"][0] if events else wrong[0])
@@ -266,7 +266,7 @@ def _pairs(profile: Profile, cut: int) -> FloatArray:
     return profile.dependence * profile.cluster_pairs(np.array([0, cut, len(profile)]))
 
 
-def _doubt(profile: Profile) -> FloatArray:
+def doubt(profile: Profile) -> FloatArray:
     """Σw(1 − p) of each cell."""
     return np.asarray(profile.weight * (1 - profile.value.astype(np.float64)))
 
@@ -289,109 +289,3 @@ def _cost(profile: Profile, acted: Side, below: Side, error: float | None, revie
     error, review = float(error), float(review)
     expected, found = (error * e + review * below.weight for e in (acted.errors_expected, acted.errors_found))
     return Cost(error, review, expected, found, expected / profile.weight_sum, found / profile.weight_sum)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RiskCoverage:
-    """Outcome of `risk_coverage`; arrays of shape (points,), from the most confident rows to all.
-
-    Attributes
-    ----------
-    coverage : array
-        Share of all weights with at least the threshold's score; rises to 1.
-    risk, expected_risk : array
-        Error rate among them, found and by the model's own probabilities.
-    threshold : array
-        The smallest score among them; falls.
-    area, expected_area : float
-        Under the two curves, from all distinct scores (not only the points shown).
-    """
-
-    coverage: FloatArray
-    risk: FloatArray
-    expected_risk: FloatArray
-    threshold: FloatArray
-    area: float
-    expected_area: float
-
-    def __repr__(self) -> str:
-        return f"<RiskCoverage: {len(self.coverage):,} points, area {self.area:.4g} (expected {self.expected_area:.4g})>"
-
-    def __post_init__(self) -> None:
-        for name in ("coverage", "risk", "expected_risk", "threshold"):
-            getattr(self, name).flags.writeable = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        arrays = {k: getattr(self, k).tolist() for k in ("coverage", "risk", "expected_risk", "threshold")}
-        return {**arrays, "area": self.area, "expected_area": self.expected_area}
-
-
-def risk_coverage(profile: Profile, points: int = 101) -> RiskCoverage:
-    """Error rate among the most confident rows, for every share of rows acted on.
-
-    Parameters
-    ----------
-    profile : Profile
-    points : int
-        At most as many points, about evenly spread over the coverage; the first and the last score are always there.
-
-    Returns
-    -------
-    RiskCoverage
-
-    Raises
-    ------
-    InputError
-        If ``points`` is not a whole number from 2 up.
-
-    Notes
-    -----
-    Rows with score ≥ v: coverage Σw/W, risk Σw(1 − y)/Σw, expected risk Σw(1 − p)/Σw.  Equal scores are one step.  Area by
-    the trapezoid rule over the coverages of all distinct scores, with the first risk extended to coverage 0:
-    c_1·r_1 + Σ (c_k − c_{k−1})·(r_k + r_{k−1})/2.  The risk at small coverage rests on few rows.  The curve judges the
-    order of the scores; that risk and expected risk agree is calibration among the most confident rows.  A threshold
-    picked from the curve because its risk is low needs other rows to confirm it.  In the positive and class views an error
-    is a row without the event.
-
-    References
-    ----------
-    Geifman & El-Yaniv (2017), arXiv:1705.08500; El-Yaniv & Wiener (2010), Journal of Machine Learning Research 11.
-
-    Examples
-    --------
-    >>> from calibcore.predictions import Predictions
-    >>> curve = risk_coverage(Predictions.from_top_label([0.9, 0.8, 0.8, 0.6], [1, 1, 0, 0]).profile())
-    >>> curve.coverage.tolist(), curve.threshold.tolist()
-    ([0.25, 0.75, 1.0], [0.9, 0.8, 0.6])
-    >>> curve.area  # 1/4·0 + 1/2·(0 + 1/3)/2 + 1/4·(1/3 + 1/2)/2 = 3/16
-    0.1875
-    """
-    needs(profile, Profile, "risk_coverage")
-    if isinstance(points, (bool, np.bool_)) or not isinstance(points, (int, np.integer)) or points < 2:
-        raise InputError(f"The number of points must be a whole number from 2 up, got {points!r}.", value=points)
-    weight, wrong, doubt = (_from_top(a) for a in (profile.weight, profile.weight - profile.positive, _doubt(profile)))
-    coverage = weight / weight[-1]
-    risk, expected = np.clip(wrong / weight, 0.0, 1.0), np.clip(doubt / weight, 0.0, 1.0)
-    shown = _spread(coverage, int(points))
-    areas = (_area(coverage, r) for r in (risk, expected))
-    threshold = profile.value[::-1].astype(np.float64)
-    return RiskCoverage(coverage[shown], risk[shown], expected[shown], threshold[shown], *areas)
-
-
-def _from_top(values: NDArray[Any]) -> FloatArray:
-    """Sums over the cells from the largest score down."""
-    return Cumulative(np.ascontiguousarray(values[::-1])).upto.astype(np.float64)
-
-
-def _spread(coverage: FloatArray, points: int) -> NDArray[np.intp]:
-    """Positions of at most ``points`` of the coverages, the first and the last among them."""
-    if len(coverage) <= points:
-        return np.arange(len(coverage))
-    wanted = np.linspace(coverage[0], 1.0, points)
-    return np.unique(np.minimum(np.searchsorted(coverage, wanted, side="left"), len(coverage) - 1))
-
-
-def _area(coverage: FloatArray, risk: FloatArray) -> float:
-    steps = np.diff(coverage) * (risk[1:] + risk[:-1]) / 2
-    return float(coverage[0] * risk[0] + total(steps))

@@ -186,7 +186,7 @@ class _Case:
     def variant(self, tool: str, seen: _Seen, partition: Partition) -> Reconciled:
         ece = self.ours(seen, partition)
         moved = _moved(self.of(seen.view), partition.locate(seen.value), self.n_bins)
-        rounding = [f"values as {seen.value.dtype.name}"] if seen.value.dtype != self.of(seen.view).value.dtype and not moved else []
+        rounding = [f"computed in {seen.value.dtype.name}"] if seen.value.dtype != self.of(seen.view).value.dtype and not moved else []
         return Reconciled(tool, ece, self.sentence(ece, [*self.quantity(seen.view), *moved, *rounding]))
 
     def equal_mass(self, seen: _Seen) -> Reconciled:
@@ -248,6 +248,8 @@ class _Case:
         if off > _SAME and not causes:
             return "Same to six decimals; the rest is rounding in float32."
         same = "Same value" if off <= _SAME else "Same to six decimals"
+        if causes.startswith("computed in"):
+            return f"{same}, {causes}."
         return f"{same}, although: {causes}." if causes else f"{same}."
 
 

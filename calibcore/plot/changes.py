@@ -59,7 +59,7 @@ def _row(r: Remedy, e: Estimate | None, score: Score, found: Remedies, place: in
         name,
         f"{INLINE[score]} {difference(e.value, in_points=points)}{unit}",
         f"{level_percent(found.level)} interval {ends}{unit}" if ends else "no interval",
-        f"by log loss or Brier score: {_STATUS[r.status]}",
+        f"by log loss or Brier score: {'these rows do not tell' if r.undecided else _STATUS[r.status]}",
     )
     return Row(name, e, lines, place, said="" if ends else "no interval", short=short)
 
@@ -79,7 +79,7 @@ def _caption(found: Remedies, score: Score) -> str:
         reading,
     ]
     if any(r.status != "not_tried" and (e := score_of(r, score)) is not None and e.low is None for r in found.tried):
-        parts.append("Without an interval: a log loss was raised from infinity, so the Brier score decides.")
+        parts.append("Without an interval: what happened had got probability 0, which log loss cannot judge, so the Brier score decides.")
     parts += [r.answer for r in found.tried if r.status == "not_tried"]
     return " ".join(parts)
 

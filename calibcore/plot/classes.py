@@ -1,4 +1,4 @@
-"""Classwise ECE beyond chance: which classes' probabilities do not fit."""
+"""Classwise ECE beside what chance alone gives: which classes' probabilities do not fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from calibcore.inference.intervals import Estimate
 from calibcore.measures.calibration_error import ClasswiseError
 from calibcore.plot.forest import Row, Sheet, forest, nothing
 from calibcore.plot.frame import SIDE
-from calibcore.plot.marks import Chart, Table
+from calibcore.plot.marks import Chart, Intervals, Table
 from calibcore.plot.wording import difference, listed
 
 __all__ = ["MOST_CLASSES", "classes"]
@@ -16,7 +16,7 @@ MOST_CLASSES = 20
 
 
 def classes(analysis: Analysis, *, width: int = SIDE) -> Chart:
-    """One-vs-rest ECE of each class minus what it shows by chance; the worst at the top.
+    """One-vs-rest ECE of each class over what it shows by chance; the class farthest beyond it at the top.
 
     Parameters
     ----------
@@ -26,17 +26,17 @@ def classes(analysis: Analysis, *, width: int = SIDE) -> Chart:
 
     Notes
     -----
-    The id of a point is the place of its class in ``analysis.classes``.  No intervals: an interval of a plug-in ECE does not
-    cover the truth.
+    The id of a point is the place of its class in ``analysis.classes``.  A grey bar ends at the mean of a calibrated model in
+    these bins.  No intervals: an interval of a plug-in ECE does not cover the truth.
     """
     found = analysis.classwise
     worst = [] if found is None else sorted(found.per_class, key=lambda c: found.per_class[c] - analysis.floors[c], reverse=True)
     drawn = worst[:MOST_CLASSES]
     sheet = Sheet(
         "classes",
-        "Classwise ECE minus its chance level",
-        ("← less than chance", "more →"),
-        "chance alone",
+        "ECE of each class against the rest",
+        ("Grey: by chance alone, on average", ""),
+        "",
         _alt(analysis, found, worst),
         _caption(analysis, found, drawn),
         _table(analysis, found, worst),
@@ -45,7 +45,10 @@ def classes(analysis: Analysis, *, width: int = SIDE) -> Chart:
     )
     if found is None:
         return nothing(sheet, "No probabilities of single classes.", width=width)
-    return forest(sheet, [_row(c, analysis, found) for c in drawn], width=width)
+    top = len(drawn) - 1
+    places, floors = tuple(float(top - k) for k in range(len(drawn))), tuple(analysis.floors[c] for c in drawn)
+    chance = Intervals(places, (0.0,) * len(drawn), floors, "within", "by chance alone, on average", 11, caps=False)
+    return forest(sheet, [_row(c, analysis, found) for c in drawn], behind=(chance,), width=width)
 
 
 def _row(name: str, analysis: Analysis, found: ClasswiseError) -> Row:
@@ -56,7 +59,7 @@ def _row(name: str, analysis: Analysis, found: ClasswiseError) -> Row:
         f"by chance alone {floor:.4f} on average",
         f"{found.rows[name]:,} of {analysis.n:,} rows have this label",
     )
-    return Row(name, Estimate(ece - floor), lines, _places(analysis)[name], "ink" if ece > floor else "within")
+    return Row(name, Estimate(ece), lines, _places(analysis)[name], "ink" if ece > floor else "within")
 
 
 def _places(analysis: Analysis) -> dict[str, int]:
@@ -75,7 +78,10 @@ def _alt(analysis: Analysis, found: ClasswiseError | None, worst: list[str]) -> 
 def _caption(analysis: Analysis, found: ClasswiseError | None, drawn: list[str]) -> str:
     if found is None:
         return "Only the confidence in the predicted class is known, so classes cannot be judged one by one."
-    parts = ["ECE of each class against the rest, minus the mean of a calibrated model in these bins; by luck about half are above 0."]
+    parts = [
+        "Dot: ECE of each class against the rest. Grey bar: the mean of a calibrated model in these bins.",
+        "By luck about half the dots lie beyond their bar.",
+    ]
     if len(drawn) < len(found.per_class):
         parts.append(f"Drawn are the {len(drawn)} worst of {len(found.per_class):,} classes; the table has all.")
     top = analysis.views.get("top_label")

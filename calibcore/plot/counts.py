@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
-from calibcore.plot.frame import SIDE, bin_table, centres, filled, highlight, tooltips, words_of, x_axis
+from calibcore.plot.frame import MARGINS, SIDE, bin_table, centres, filled, highlight, tooltips, words_of, x_axis
 from calibcore.plot.marks import Axis, Bars, Chart, Mark, Rule
 from calibcore.plot.palette import Role
 from calibcore.plot.wording import bin_range
@@ -17,6 +18,8 @@ __all__ = ["Counts", "counts"]
 
 Counts = Literal["share", "count", "log_count"]
 _MOST = 0.6  # more rows than this in one bin are worth a word
+_NARROW, _LETTER = 328, 6.3  # pixels of the picture on a telephone, and of a letter
+_CAMERA = 12  # pixels of the plot that the bar with the camera hides there
 
 
 def counts(analysis: Analysis, *, scale: Counts = "share", selected: int | None = None, width: int = SIDE, height: int = 210) -> Chart:
@@ -56,15 +59,24 @@ def counts(analysis: Analysis, *, scale: Counts = "share", selected: int | None 
         "percent" if scale == "share" else "count",
         log,
     )
-    marks: tuple[Mark, ...] = (*highlight(analysis, selected), bars, *_rules(analysis))
+    marks: tuple[Mark, ...] = (*highlight(analysis, selected), bars, *_rules(analysis, width))
     return Chart(
         "counts", x_axis(analysis), axis, marks, _alt(analysis), _caption(analysis), bin_table(analysis), width, height, title=analysis.name
     )
 
 
-def _rules(analysis: Analysis) -> tuple[Rule, Rule]:
+def _rules(analysis: Analysis, width: int) -> tuple[Rule, Rule]:
+    """Mean and accuracy, each with its words on the side away from the other; without room there, on the other side, a line higher."""
     said, was = _means(analysis)
-    return Rule("ink", x=analysis.mean_confidence, dash="dot", text=said, level=1), Rule("ink", x=analysis.accuracy, text=was)
+    dotted, solid = Rule("ink", x=analysis.mean_confidence, dash="dot", text=said), Rule("ink", x=analysis.accuracy, text=was)
+    start = x_axis(analysis).low
+    pixels = (min(width, _NARROW) - MARGINS["l"] - MARGINS["r"]) / (1 - start)
+    left, right = sorted((dotted, solid), key=lambda r: (r.x or 0.0, r.dash == "solid"))
+    before = MARGINS["l"] + pixels * ((left.x or 0.0) - start) >= _LETTER * len(left.text)
+    after = pixels * (1 - (right.x or 0.0)) >= _LETTER * len(right.text) + _CAMERA
+    left = replace(left, side="left") if before else replace(left, side="right", level=1)
+    right = replace(right, side="right") if after else replace(right, side="left", level=1 if before else 2)
+    return (left, right) if left.dash == "dot" else (right, left)
 
 
 def _means(analysis: Analysis) -> tuple[str, str]:

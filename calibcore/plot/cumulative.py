@@ -53,7 +53,7 @@ def cumulative(analysis: Analysis, *, width: int = SIDE, height: int = 340) -> C
             _tips(analysis, curve),
         )
     )
-    marks.extend(_run(analysis, found, curve, reach))
+    marks.extend(_run(analysis, found, curve, reach, limit))
     return Chart(
         "cumulative",
         Axis(f"Share of rows, by rising {words_of(analysis).predicted}", 0.0, 1.0),
@@ -68,7 +68,7 @@ def cumulative(analysis: Analysis, *, width: int = SIDE, height: int = 340) -> C
     )
 
 
-def _run(analysis: Analysis, found: CumulativeDifferences, curve: CumulativeCurve, reach: float) -> list[Mark]:
+def _run(analysis: Analysis, found: CumulativeDifferences, curve: CumulativeCurve, reach: float, limit: float | None) -> list[Mark]:
     """The two ends of the run that attains the range, and what it is, in words."""
     if not found.sign:
         return []
@@ -78,11 +78,12 @@ def _run(analysis: Analysis, found: CumulativeDifferences, curve: CumulativeCurv
     role: Role = "within" if found.p_value > _SMALL_P else "over" if found.sign < 0 else "under"
     text = f"{_word(analysis, found)}: {_where(found)}" if found.p_value <= _SMALL_P else "no run beyond chance"
     high = sum(y) > 0
-    # words on the side that the curve leaves free, and at the end of the axis away from the run
+    # words on the side that the curve leaves free, and at the end of the axis away from the run; within chance where it is
+    far = (0.9 if found.p_value <= _SMALL_P or not limit else 0.78 * limit / reach) * (-1 if high else 1)
     return [
         Line(*_between(curve, ends), role, "solid", 3, "largest run"),
         Points(x, y, (role, role), (False, False), tips, (0, 1), size=9, name="ends of the largest run"),
-        Label(0.02 if sum(x) > 1 else 0.98, (-0.9 if high else 0.9) * reach, text, "ink", f"{'left' if sum(x) > 1 else 'right'} middle"),
+        Label(0.02 if sum(x) > 1 else 0.98, far * reach, text, "ink", f"{'left' if sum(x) > 1 else 'right'} middle"),
     ]
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Protocol
 
 from calibcore.inference.intervals import Estimate
-from calibcore.plot.frame import MARGINS, SIDE
-from calibcore.plot.marks import Axis, Chart, Format, Intervals, Label, Mark, Points, Rule, Table
+from calibcore.plot.frame import LINE, MARGINS, SIDE
+from calibcore.plot.marks import NEXT_LINE, Axis, Chart, Format, Intervals, Label, Mark, Over, Points, Rule, Table
 from calibcore.plot.palette import Role
-from calibcore.plot.wording import difference, interval_words, level_percent, listed, share, shortened, view_words
+from calibcore.plot.wording import SHORT, difference, interval_words, level_percent, listed, share, shortened, view_words
 
 __all__ = ["Row", "Sheet", "direction", "forest", "nothing", "off_zero", "tip"]
 
-_ROW = 28  # pixels from one row to the next: enough for a pointer
-_SIDE = 0.3  # least part of the axis on either side of the line, so that the words on both have room
-_NARROW, _LETTER = 316, 6.6  # pixels of a telephone's width less margins, and of a letter
+_ROW, _TALL = 28, 36  # pixels from one row to the next: enough for a pointer, and for names in two lines
+_SIDE = 0.2  # least part of the axis on either side of the line
+_NARROW, _LETTER = 264, 6.6  # pixels of a telephone's width less margins, and of a letter
 _PAD = 0.06  # of the axis, beyond the farthest interval
 
 
@@ -78,7 +79,7 @@ class Sheet:
     title: str = ""
 
 
-def forest(sheet: Sheet, rows: Sequence[Row], *, rules: Sequence[Rule] = (), width: int = SIDE) -> Chart:
+def forest(sheet: Sheet, rows: Sequence[Row], *, rules: Sequence[Rule] = (), behind: Sequence[Intervals] = (), width: int = SIDE) -> Chart:
     """A forest plot; the first row is at the top.
 
     Parameters
@@ -87,27 +88,47 @@ def forest(sheet: Sheet, rows: Sequence[Row], *, rules: Sequence[Rule] = (), wid
     rows : sequence of Row
     rules : sequence of Rule
         More vertical lines.
+    behind : sequence of Intervals
+        Bars behind the points, from 0, where the axis then starts; the first row lies at ``len(rows) - 1``.
     width : int
         In pixels; the height follows from the number of rows.
     """
     if not rows:
         return nothing(sheet, "Nothing to draw.", width=width)
-    low, high = _ends(rows, rules)
+    ends = [v for m in behind for v in (*m.low, *m.high)]
+    low, high = _ends(rows, (*rules, *(Rule("ink", x=v) for v in ends)), from_zero=bool(behind))
     top = len(rows) - 1
-    names = tuple(shortened(r.short or r.name) for r in reversed(rows))
-    marks: list[Mark] = [*rules, Rule("diagonal", x=0.0, text=sheet.line)]
+    names = tuple(_broken(r.short or r.name) for r in reversed(rows))
+    marks: list[Mark] = [*behind, *rules, Rule("diagonal", x=0.0, text=sheet.line)]
     at = [(top - k, row, row.estimate) for k, row in enumerate(rows)]
     marks.extend(_intervals(at))
     marks.extend(_points(at))
     marks.extend(_said(at, low, high))
-    left, right = sheet.sides
-    lines = 1 if _LETTER * len(left + right) <= _NARROW - 7 * max(map(len, names)) else 2
-    marks += [Label(low, top + lines, left, anchor="left middle"), Label(high, top + 1, right, anchor="right middle")]
-    levels = max((r.level for r in rules), default=0)
-    height = round(MARGINS["t"] + MARGINS["b"] + 16 * levels + _ROW * (len(rows) + lines + 0.1))
-    y = Axis("", -0.7, top + lines + 0.4, names=names)
+    marks += _sides(sheet, names, 1 + max((r.level for r in rules), default=0 if sheet.line else -1))
+    levels = max((m.level for m in marks if isinstance(m, Rule | Over)), default=0)
+    row = _TALL if any(NEXT_LINE in name for name in names) else _ROW
+    height = round(MARGINS["t"] + MARGINS["b"] + LINE * levels + row * (len(rows) + 0.4))
+    y = Axis("", -0.7, top + 0.7, names=names)
     x = Axis(sheet.measure, low, high, sheet.format)
     return Chart(sheet.kind, x, y, tuple(marks), sheet.alt, sheet.caption, sheet.table, width, height, sheet.title)
+
+
+def _broken(name: str) -> str:
+    """A name in two lines at most."""
+    text = shortened(" ".join(name.split()) or name, 2 * SHORT)
+    if len(text) <= SHORT:
+        return text
+    lines = wrap(text, SHORT, max_lines=2, placeholder="…")
+    return NEXT_LINE.join(lines)
+
+
+def _sides(sheet: Sheet, names: Sequence[str], level: int) -> list[Mark]:
+    """What lies left and right of the line, above the plot, where nothing else is; in two lines where one is too short."""
+    left, right = sheet.sides
+    room = _NARROW - 7 * max(len(line) for name in names for line in name.split(NEXT_LINE))
+    apart = _LETTER * len(left + right) > room
+    found: list[Mark] = [Over(left, "left", level + apart)] if left else []
+    return [*found, *([Over(right, "right", level)] if right else [])]
 
 
 def nothing(sheet: Sheet, words: str, *, width: int = SIDE) -> Chart:
@@ -163,16 +184,18 @@ def tip(part: Part, view: str, level: float) -> tuple[str, ...]:
 _Placed = Sequence[tuple[int, Row, Estimate | None]]
 
 
-def _ends(rows: Sequence[Row], rules: Sequence[Rule]) -> tuple[float, float]:
-    """Ends of the axis: every interval and line, with 0 well inside."""
+def _ends(rows: Sequence[Row], rules: Sequence[Rule], *, from_zero: bool = False) -> tuple[float, float]:
+    """Ends of the axis: every interval and line, with 0 well inside, or at its start."""
     found = [r.x for r in rules if r.x is not None]
     for estimate in (r.estimate for r in rows):
         if estimate is not None:
             found += [v for v in (estimate.value, estimate.low, estimate.high) if v is not None]
     low, high = min([*found, 0.0]), max([*found, 0.0])
     if low == high:
-        return -0.01, 0.01
+        return (0.0 if from_zero else -0.01), 0.01
     pad = _PAD * (high - low)
+    if from_zero:
+        return 0.0, high + pad
     low, high = low - pad, high + pad
     share = _SIDE / (1 - _SIDE)
     return min(low, -share * high), max(high, -share * low)

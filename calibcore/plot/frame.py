@@ -11,20 +11,25 @@ from numpy.typing import NDArray
 from calibcore.analysis import Analysis
 from calibcore.binned import BinnedStatistics
 from calibcore.plot.marks import Axis, Highlight, Table, Tooltips
-from calibcore.plot.wording import Ranges, ViewWords, bin_table_row, level_percent, tooltip, view_words
+from calibcore.plot.wording import FEW_ROWS, Ranges, ViewWords, bin_table_row, level_percent, tooltip, view_words
 
 __all__ = [
+    "LEGEND",
+    "LINE",
     "MARGINS",
     "SIDE",
     "SMALL",
     "SMALL_MARGINS",
+    "TALLEST",
     "Direction",
     "bin_table",
     "centres",
     "clustered",
     "diagonal_height",
     "directions",
+    "even_guess",
     "filled",
+    "firm",
     "highlight",
     "notable",
     "tooltips",
@@ -36,9 +41,11 @@ __all__ = [
 
 SIDE = 560  # pixels of the width of the diagram
 SMALL = 400  # pixels of width below which margins and text shrink
-MARGINS = {"l": 64, "r": 16, "t": 24, "b": 56}
-SMALL_MARGINS = {"l": 48, "r": 10, "t": 28, "b": 44}
-_TALLEST = 1.4  # height of the plot over its width; beyond it the diagonal is drawn flatter than 45 degrees
+# Wide enough for "100%", its tick and the title in both renderers, so that charts below each other have one x axis.
+MARGINS = {"l": 72, "r": 20, "t": 24, "b": 56}
+SMALL_MARGINS = {"l": 66, "r": 20, "t": 28, "b": 44}
+LINE, LEGEND = 16, 18  # pixels above the plot: of each further line of words, and of a legend beyond the first line
+TALLEST = 10 / 7  # height of a diagram's plot over its width: from 0 up where the x axis starts at 0.3
 Direction = Literal["over", "under", "within", "empty"]
 
 
@@ -82,25 +89,49 @@ def notable(bins: BinnedStatistics, level: float) -> int | None:
     return max(candidates, key=lambda i: abs(float(bins.gap[i])) * float(bins.weight[i]), default=None)
 
 
+def firm(bins: BinnedStatistics) -> NDArray[np.bool_]:
+    """Which bins have rows enough to rule a picture: 30 or more, or any where no bin has as many."""
+    many = bins.filled & (bins.count >= FEW_ROWS)
+    return np.asarray(many if many.any() else bins.filled)
+
+
+def even_guess(analysis: Analysis) -> float | None:
+    """1/K in the confidence view, below which nothing lies; None where that is not so or K is not known.
+
+    Confidences do lie below 1/K where class probabilities don't add up to 1, or not all classes are known.
+    """
+    if analysis.view != "top_label" or len(analysis.classes) < 2:
+        return None
+    least = 1 / len(analysis.classes)
+    return least if float(np.nanmin(analysis.bins.confidence)) >= least - 1e-6 else None
+
+
 def x_start(analysis: Analysis) -> float:
     """Where the x axis starts: 1/K in the confidence view, since no top probability of K classes is smaller; else 0.
 
-    Lower, in steps of a tenth, where confidences or the accuracy do lie below 1/K (class probabilities that don't add
-    up to 1, or classes that are not all known).
+    Lower, in steps of a tenth, where confidences or the accuracy of all rows lie below 1/K, or where the accuracy of a bin
+    lies so low that the diagram, with both axes on one scale, would be too tall.
     """
     if analysis.view != "top_label" or len(analysis.classes) < 2:
         return 0.0
-    start = 1 / len(analysis.classes)
+    least = even_guess(analysis)
     lowest = min(float(np.nanmin(analysis.bins.confidence)), analysis.accuracy)
-    return start if lowest >= start - 1e-6 else max(0.0, math.floor(10 * lowest) / 10)
+    start = least if least is not None and lowest >= least - 1e-6 else max(0.0, _tenth(lowest))
+    depth = 1 - _tenth(float(np.min(analysis.bins.accuracy[firm(analysis.bins)])))
+    return start if depth <= TALLEST * (1 - start) + 1e-9 else max(0.0, _tenth(1 - depth / TALLEST))
+
+
+def _tenth(x: float) -> float:
+    """The tenth at or below a number."""
+    return math.floor(10 * x + 1e-9) / 10
 
 
 def diagonal_height(width: int, start: float, bottom: float) -> int:
     """Height in pixels at which one percent is as long upwards as across, so that the diagonal runs at 45 degrees."""
     margins = SMALL_MARGINS if width < SMALL else MARGINS
     across = width - margins["l"] - margins["r"]
-    ratio = min((1 - bottom) / (1 - start), _TALLEST)
-    return round(across * ratio) + margins["t"] + margins["b"]
+    ratio = min((1 - bottom) / (1 - start), TALLEST)
+    return round(across * ratio) + margins["t"] + margins["b"] + (LEGEND if width >= SMALL else 0)
 
 
 def x_axis(analysis: Analysis) -> Axis:
@@ -111,7 +142,7 @@ def x_axis(analysis: Analysis) -> Axis:
 def tooltips(analysis: Analysis, which: list[int]) -> Tooltips:
     """Tooltips of some bins."""
     words, ranges = words_of(analysis), Ranges.of(analysis.bins, analysis.settings.level)
-    return tuple(tooltip(analysis.bins, i, words, ranges) for i in which)
+    return tuple(tooltip(analysis.bins, i, words, ranges, weighted=weighted(analysis)) for i in which)
 
 
 def centres(bins: BinnedStatistics, which: list[int], start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcore.advice.verdict import points
 from calibcore.analysis import Analysis
-from calibcore.plot.frame import SIDE, bin_table, centres, directions, filled, highlight, tooltips, words_of, x_axis
+from calibcore.plot.frame import SIDE, bin_table, centres, directions, filled, firm, highlight, tooltips, words_of, x_axis
 from calibcore.plot.marks import Axis, Bars, Chart, Label, Mark, Points, Rule, Whiskers
 from calibcore.plot.palette import Role
 from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
@@ -16,11 +16,13 @@ from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
 __all__ = ["gaps"]
 
 _ROLES: dict[str, Role] = {"over": "over", "under": "under", "within": "within"}
+_FREE = 0.7  # of half the axis is for the bars; the rest, 23 pixels, for the words at its end
 _TARGET = 24  # pixels, the least that a pointer should have to meet
+_GREY: tuple[Role] = ("within",)
 _HATCH = {"over": "/", "under": "\\", "within": ""}
 
 
-def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, height: int = 220) -> Chart:
+def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, height: int = 236) -> Chart:
     """The gap of each bin with its interval; below zero more is claimed than happened.
 
     Parameters
@@ -34,9 +36,11 @@ def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, 
     reach = _reach(analysis)
     which = filled(analysis.bins)
     axis = x_axis(analysis)
-    marks: list[Mark] = [*highlight(analysis, selected), _bars(analysis, which), Rule("diagonal", y=0.0)]
+    out = _out(analysis, reach)
+    marks: list[Mark] = [*highlight(analysis, selected), _bars(analysis, which, reach), Rule("diagonal", y=0.0)]
     if not analysis.bins.shared:
-        marks.append(_whiskers(analysis, which, reach))
+        marks.append(_whiskers(analysis, [i for i in which if i not in out]))
+    marks.extend(_arrows(analysis, out, reach))
     marks.append(_targets(analysis, which))
     marks.extend(_words(analysis, reach))
     return Chart(
@@ -45,7 +49,7 @@ def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, 
         Axis("Gap in points", -reach, reach, "points"),
         tuple(marks),
         _alt(analysis),
-        _caption(analysis),
+        " ".join(_caption(analysis, len(out))),
         bin_table(analysis),
         width,
         height,
@@ -54,25 +58,42 @@ def gaps(analysis: Analysis, *, selected: int | None = None, width: int = SIDE, 
 
 
 def _reach(analysis: Analysis) -> float:
-    """Half the height of the axis: every gap and the interval of every bin that has rows enough, in steps of 5 points; room for words."""
+    """Half the height of the axis, in steps of 5 points: gaps and intervals of the bins that have rows enough, and room for words."""
     bins = analysis.bins
-    low, high = bins.interval(analysis.settings.level)
-    firm = bins.filled & (bins.count >= FEW_ROWS)
-    sizes = [np.abs(bins.gap[bins.filled])]
+    many = firm(bins)
+    sizes = [np.abs(bins.gap[many])]
     if not bins.shared:
-        sizes += [np.abs(low - bins.confidence)[firm], np.abs(high - bins.confidence)[firm]]
+        sizes += [np.abs(end - bins.confidence)[many] for end in bins.interval(analysis.settings.level)]
     largest = float(np.max(np.concatenate(sizes)))
-    return max(0.05, math.ceil(20 * 1.25 * largest + 1e-9) / 20)
+    return max(0.05, math.ceil(20 * largest / _FREE - 1e-9) / 20)
 
 
-def _bars(analysis: Analysis, which: list[int]) -> Bars:
+def _out(analysis: Analysis, reach: float) -> list[int]:
+    """Bins of few rows whose gap the axis does not reach."""
+    gap = np.nan_to_num(analysis.bins.gap)
+    return [int(i) for i in np.flatnonzero(np.abs(gap) > _FREE * reach + 1e-9)]
+
+
+def _arrows(analysis: Analysis, out: list[int], reach: float) -> list[Points]:
+    """Their gaps as arrows at the end of the axis."""
+    marks = []
+    for sign, symbol in ((1, "triangle-up"), (-1, "triangle-down")):
+        ids = [i for i in out if sign * analysis.bins.gap[i] > 0]
+        middle, _ = centres(analysis.bins, ids, x_axis(analysis).low)
+        n = len(ids)
+        tips = tooltips(analysis, ids)
+        marks.append(Points(tuple(middle.tolist()), (sign * _FREE * reach,) * n, _GREY * n, (True,) * n, tips, tuple(ids), symbol, 9))
+    return [m for m in marks if m.x]
+
+
+def _bars(analysis: Analysis, which: list[int], reach: float) -> Bars:
     bins = analysis.bins
     found = directions(bins, analysis.settings.level)
     middle, width = centres(bins, which, x_axis(analysis).low)
     return Bars(
         tuple(middle.tolist()),
         (0.0,) * len(which),
-        tuple(bins.gap[which].tolist()),
+        tuple(np.clip(bins.gap[which], -_FREE * reach, _FREE * reach).tolist()),
         tuple((0.86 * width).tolist()),
         tuple(_ROLES[found[i]] for i in which),
         tuple(_HATCH[found[i]] for i in which),
@@ -110,22 +131,27 @@ def _targets(analysis: Analysis, which: list[int]) -> Points:
     return Points(tuple(middle.tolist()), (0.0,) * n, (unseen,) * n, (False,) * n, tips, tuple(which), "square", _TARGET, visible=False)
 
 
-def _whiskers(analysis: Analysis, which: list[int], reach: float) -> Whiskers:
+def _whiskers(analysis: Analysis, which: list[int]) -> Whiskers:
     bins = analysis.bins
     middle, _ = centres(bins, which, x_axis(analysis).low)
-    ends = [(e - bins.confidence)[which] for e in bins.interval(analysis.settings.level)]
-    low, high = (np.clip(e, -reach, reach) for e in ends)
+    low, high = ((e - bins.confidence)[which] for e in bins.interval(analysis.settings.level))
     return Whiskers(
         tuple(middle.tolist()), tuple(low.tolist()), tuple(high.tolist()), name=f"{level_percent(analysis.settings.level)} Wilson interval"
     )
 
 
-def _caption(analysis: Analysis) -> str:
+def _caption(analysis: Analysis, out: int) -> list[str]:
     words = words_of(analysis)
+    gap = f"Gap = {words.observed} − {words.predicted}"
+    arrows = (
+        [f"Arrow{'' if out == 1 else 's'}: {out} bin{'' if out == 1 else 's'} of fewer than {FEW_ROWS} rows beyond the axis."]
+        if out
+        else []
+    )
     if analysis.bins.shared:
-        return f"Gap = {words.observed} − {words.predicted}. Bins that share tied rows have no interval and no range by chance."
+        return [f"{gap}. Bins that share tied rows have no interval and no range by chance.", *arrows]
     level = level_percent(analysis.settings.level)
-    return f"Gap = {words.observed} − {words.predicted}, with {level} Wilson intervals. Grey: within what chance allows."
+    return [f"{gap}, with {level} Wilson intervals. Grey: within what chance allows.", *arrows]
 
 
 def _alt(analysis: Analysis) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from calibcore.plot.frame import SMALL
-from calibcore.plot.marks import Axis, Band
+from calibcore.plot.frame import LEGEND, LINE, MARGINS, SMALL, SMALL_MARGINS
+from calibcore.plot.marks import NEXT_LINE, Axis, Band, Chart, Label, Over, Rule
 from calibcore.plot.ticks import Ticks, name_ticks, number_ticks
 from calibcore.plot.wording import SHORT, shortened
 
-__all__ = ["axis_ticks", "in_picture", "outlines", "plain"]
+__all__ = ["axis_ticks", "in_picture", "margins", "outlines", "plain", "squared"]
 
 _LOW = 280  # pixels below which an axis has four steps at most
 _FEW, _MANY = 6, 10  # steps of a short and of a long axis
@@ -37,15 +38,23 @@ def axis_ticks(axis: Axis, pixels: int, *, beside: bool = False) -> Ticks:
         return name_ticks(axis, pixels if beside else None)
     if axis.log:
         values = _powers(axis)
-        return values, tuple(f"{v:,.10g}" for v in values)
+        return values, tuple(_counted(v, v) for v in values)
     if axis.format == "percent":
         values, texts = number_ticks(Axis("", 100 * axis.low, 100 * axis.high, "number"), _percent_steps(axis, pixels))
         return tuple(v / 100 for v in values), tuple(f"{t}%" for t in texts)
     most = _FEW if pixels < SMALL or axis.format == "points" else _MANY
     if axis.format == "count":
         values, _ = number_ticks(axis, max(1, min(most, math.ceil(axis.high - axis.low))))
-        return values, tuple(f"{v:,.0f}" for v in values)
+        return values, tuple(_counted(v, max(values)) for v in values)
     return number_ticks(axis, most)
+
+
+def _counted(value: float, largest: float) -> str:
+    """A number of rows in no more letters than "100%" needs room: thousands and millions as such where the largest is long."""
+    for unit, letter in ((1e6, "M"), (1e3, "k")):
+        if largest >= max(unit, 1e4):
+            return f"{value / unit:,.10g}{letter}" if value else "0"
+    return f"{value:,.10g}"
 
 
 def _percent_steps(axis: Axis, pixels: int) -> int:
@@ -101,3 +110,25 @@ def _touching(band: Band) -> list[list[int]]:
         else:
             runs.append([i])
     return runs
+
+
+def margins(chart: Chart) -> dict[str, int]:
+    """Pixels left, right, above and below the plot that its words need, in a usual font."""
+    usual = SMALL_MARGINS if chart.width < SMALL else MARGINS
+    longest = max((len(line) for name in chart.y.names for line in name.split(NEXT_LINE)), default=0)
+    beside = max((min(len(m.text), SHORT) for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high), default=0)
+    lines = max((m.level for m in chart.marks if isinstance(m, Rule | Over)), default=0)
+    return {
+        "l": 16 + 7 * longest if chart.y.names else usual["l"],
+        "r": usual["r"] + 8 * beside,
+        "t": usual["t"] + LINE * lines + (LEGEND if chart.legend else 0),
+        "b": usual["b"],
+    }
+
+
+def squared(chart: Chart) -> Chart:
+    """The chart with the height at which one point up is as long as one point across."""
+    around = margins(chart)
+    across = chart.width - around["l"] - around["r"]
+    up = across * (chart.y.high - chart.y.low) / (chart.x.high - chart.x.low)
+    return replace(chart, height=round(up) + around["t"] + around["b"], equal=True)

@@ -27,8 +27,8 @@ def groups(found: Groups, *, overall: float | None = None, width: int = SIDE) ->
 
     Notes
     -----
-    Of more than 20 judged groups those are drawn whose own test has the smallest p-values; they stay in their order, and the
-    table has them all.
+    Of more than 20 judged groups the clearest are drawn (`Groups.clearest`), then those of the largest gaps; they stay in
+    their order, and the table has them all.
     """
     drawn = _drawn(found)
     places = {g.name: k for k, g in enumerate(found.groups)}
@@ -59,8 +59,9 @@ def _drawn(found: Groups) -> tuple[Group, ...]:
     judged = found.judged
     if len(judged) <= MOST_GROUPS:
         return judged
-    first = sorted(judged, key=lambda g: (1.0 if g.p_value is None else g.p_value, -abs(g.gap.value)))[:MOST_GROUPS]
-    kept = {g.name for g in first}
+    clear = {g.name: None for g in found.clearest}
+    others = sorted((g for g in judged if g.name not in clear), key=lambda g: -abs(g.gap.value))
+    kept = {*[*clear, *(g.name for g in others)][:MOST_GROUPS]}
     return tuple(g for g in judged if g.name in kept)
 
 
@@ -94,10 +95,9 @@ def _alt(found: Groups) -> str:
 def _caption(found: Groups, drawn: tuple[Group, ...], overall: float | None) -> str:
     judged = len(found.judged)
     few = len(found.groups) - judged
-    adjusted = f"; intervals are Bonferroni-adjusted, so that all hold at once at {level_percent(found.level)}" if judged > 1 else ""
-    parts = [f"{_count(len(found.groups), 'group')} looked at{adjusted}."]
+    parts = [f"All intervals hold at once at {level_percent(found.level)} (Bonferroni-adjusted)."] if judged > 1 else []
     if len(drawn) < judged:
-        parts.append(f"Drawn are the {len(drawn)} of {judged} judged groups with the smallest p-values; the table has all.")
+        parts.append(f"Drawn are the {len(drawn)} of {judged} judged groups that are clearest off; the table has all.")
     if few:
         have, are = ("has", "is") if few == 1 else ("have", "are")
         parts.append(f"{_count(few, 'group')} {have} fewer than {found.minimum:,} rows and {are} listed, not plotted.")

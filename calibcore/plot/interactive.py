@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from calibcore.plot.frame import MARGINS, SMALL, SMALL_MARGINS
-from calibcore.plot.geometry import outlines
-from calibcore.plot.marks import Axis, Band, Bars, Chart, Highlight, Intervals, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
+from calibcore.plot.frame import LINE, SMALL
+from calibcore.plot.geometry import axis_ticks, margins, outlines
+from calibcore.plot.marks import (
+    NEXT_LINE,
+    Axis,
+    Band,
+    Bars,
+    Chart,
+    Highlight,
+    Intervals,
+    Label,
+    Line,
+    Over,
+    Points,
+    Ribbon,
+    Rule,
+    Ticks,
+    Whiskers,
+)
 from calibcore.plot.palette import Role, colour, faded
 from calibcore.plot.ticks import name_ticks, number_ticks
 from calibcore.plot.wording import SHORT, shortened
@@ -17,9 +34,14 @@ if TYPE_CHECKING:
 
 __all__ = ["clicked_bin", "config", "escaped", "figure"]
 
+_CAMERA = 26  # pixels that the bar with the camera hides at the plot's upper right corner, on a telephone always
 _SMALLEST = 280  # pixels below which an axis has few ticks
 _HALF, _FINE = 0.6, 0.35  # spans of probabilities up to which ticks are tenths, and finer than tenths
+_TOP, _RIGHT = {"y": 1, "yref": "y domain"}, {"x": 1, "xref": "x domain"}  # ends of the plot, which may fill a part of its place
 _QUIET = {"hoverinfo": "skip"}
+# One scale on both axes: what a narrow page leaves over is free below and on the right.
+_EQUAL_X = {"constrain": "domain", "constraintoward": "left"}
+_EQUAL_Y = {"constrain": "domain", "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1}
 _UNSEEN = {"type": "scatter", "mode": "markers", "marker": {"size": 0.1, "opacity": 0}, "showlegend": False, **_QUIET}
 
 
@@ -42,8 +64,10 @@ def figure(chart: Chart, *, dark: bool = False) -> go.Figure:
     traces, shapes, notes = [], [], []
     for mark in chart.marks:
         if isinstance(mark, Rule):
-            shapes.append(_rule(mark, dark))
+            shapes.append(_rule(mark, chart, dark))
             notes.extend(_rule_text(mark, chart, dark))
+        elif isinstance(mark, Over):
+            notes.append(_over(mark, dark))
         elif isinstance(mark, Highlight):
             shapes.append(_highlight(mark, dark))
         elif isinstance(mark, Label):
@@ -53,15 +77,15 @@ def figure(chart: Chart, *, dark: bool = False) -> go.Figure:
     layout = {
         "width": None,
         "height": chart.height,
-        "margin": _margins(chart),
+        "margin": margins(chart),
         "showlegend": chart.legend,
         "legend": _legend(dark),
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": False,
         "barmode": "overlay",
-        "xaxis": _axis(chart.x, chart.width, dark, across=True),
-        "yaxis": _axis(chart.y, chart.height, dark),
+        "xaxis": {**_axis(chart.x, chart.width, dark, across=True), **(_EQUAL_X if chart.equal else {})},
+        "yaxis": {**_axis(chart.y, chart.height, dark), **(_EQUAL_Y if chart.equal else {})},
         "shapes": shapes,
         "annotations": notes,
         "hoverlabel": {"align": "left", "font": {"size": 13}},
@@ -139,7 +163,13 @@ def _points(mark: Points, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: 
         "mode": "markers",
         "x": list(mark.x),
         "y": list(mark.y),
-        "marker": {"symbol": mark.symbol, "size": mark.size, "color": fills, "line": line, "opacity": opacity},
+        "marker": {
+            "symbol": mark.symbol,
+            "size": mark.size,
+            "color": fills,
+            "line": line,
+            "opacity": opacity,
+        },
         "customdata": list(mark.ids),
         "cliponaxis": False,
         "name": escaped(mark.name or ""),
@@ -209,18 +239,20 @@ def _whiskers(mark: Whiskers, chart: Chart, dark: bool) -> dict[str, Any]:  # no
     del chart
     middle = [(a + b) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
     half = [(b - a) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
-    return {"x": list(mark.x), "y": middle, "error_y": _error(half, mark.role, dark), **_UNSEEN, "name": mark.name}
+    error = _error(half, mark.role, dark, mark.width)
+    return {"x": list(mark.x), "y": middle, "error_y": error, **_UNSEEN, "name": escaped(mark.name or "")}
 
 
 def _intervals(mark: Intervals, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
     del chart
     middle = [(a + b) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
     half = [(b - a) / 2 for a, b in zip(mark.low, mark.high, strict=True)]
-    return {"x": middle, "y": list(mark.y), "error_x": _error(half, mark.role, dark), **_UNSEEN, "name": mark.name}
+    error = _error(half, mark.role, dark, mark.width, cap=4 if mark.caps else 0)
+    return {"x": middle, "y": list(mark.y), "error_x": error, **_UNSEEN, "name": escaped(mark.name or "")}
 
 
-def _error(half: list[float], role: Role, dark: bool) -> dict[str, Any]:  # noqa: FBT001
-    return {"type": "data", "array": half, "color": colour(role, dark=dark), "thickness": 1.5, "width": 4}
+def _error(half: list[float], role: Role, dark: bool, width: float, cap: int = 4) -> dict[str, Any]:  # noqa: FBT001
+    return {"type": "data", "array": half, "color": colour(role, dark=dark), "thickness": width, "width": cap}
 
 
 def _ticks(mark: Ticks, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -251,33 +283,40 @@ _TRACES: dict[type, Callable[[Any, Chart, bool], dict[str, Any]]] = {
 }
 
 
-def _rule(mark: Rule, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+def _rule(mark: Rule, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
     line = {"color": colour(mark.role, dark=dark), "width": 1.5, "dash": mark.dash}
     if mark.x is None:
-        return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": mark.y, "y1": mark.y, "line": line}
-    return {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "xref": "x", "x0": mark.x, "x1": mark.x, "line": line}
+        return {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": mark.y, "y1": mark.y, "line": line}
+    around = margins(chart)
+    top = 1 + LINE * mark.level / (chart.height - around["t"] - around["b"]) if mark.text else 1
+    return {"type": "line", "yref": "y domain", "y0": 0, "y1": top, "xref": "x", "x0": mark.x, "x1": mark.x, "line": line}
 
 
 def _highlight(mark: Highlight, dark: bool) -> dict[str, Any]:  # noqa: FBT001
-    place = {"xref": "x", "x0": mark.lower, "x1": mark.upper, "yref": "paper", "y0": 0, "y1": 1}
+    place = {"xref": "x", "x0": mark.lower, "x1": mark.upper, "yref": "y domain", "y0": 0, "y1": 1}
     return {"type": "rect", **place, "layer": "below", "line": {"width": 0}, "fillcolor": faded(mark.role, 0.12, dark=dark)}
 
 
 def _rule_text(mark: Rule, chart: Chart, dark: bool) -> list[dict[str, Any]]:  # noqa: FBT001
-    """Words over a vertical line, inside the plot on either half, at one of two heights."""
+    """Words over a vertical line, at one of several heights."""
     if not mark.text or mark.x is None:
         return []
-    left_half = mark.x < (chart.x.low + chart.x.high) / 2
-    font = {"color": colour("text", dark=dark), "size": 12}
-    place = {
-        "x": mark.x,
-        "y": 1,
-        "yref": "paper",
-        "xanchor": "left" if left_half else "right",
-        "yanchor": "bottom",
-        "yshift": 15 * mark.level,
-    }
-    return [{**place, "text": escaped(mark.text), "showarrow": False, "font": font}]
+    side = mark.side or ("right" if mark.x < (chart.x.low + chart.x.high) / 2 else "left")
+    anchor = "left" if side == "right" else "right"
+    return [{"x": mark.x, "xanchor": anchor, **_above(mark.text, mark.level, "text", dark)}]
+
+
+def _over(mark: Over, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    """Words above the plot at one of its ends."""
+    place: dict[str, Any] = {"x": 0, "xref": "x domain", "xanchor": "left"}
+    if mark.side == "right":
+        place |= {"x": 1, "xanchor": "right", "xshift": -_CAMERA}
+    return {**place, **_above(mark.text, mark.level, mark.role, dark)}
+
+
+def _above(text: str, level: int, role: Role, dark: bool) -> dict[str, Any]:  # noqa: FBT001
+    font = {"color": colour(role, dark=dark), "size": 12}
+    return {**_TOP, "yanchor": "bottom", "yshift": LINE * level, "text": escaped(text), "showarrow": False, "font": font}
 
 
 def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -286,7 +325,7 @@ def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FB
     text = {"text": escaped(shortened(mark.text, 2 * SHORT)), "font": font, "bgcolor": faded("nothing", 0.75, dark=dark), "borderpad": 2}
     place = {"xanchor": horizontal, "yanchor": vertical, "align": "left"}
     if mark.x > chart.x.high:
-        return {**text, **place, "xref": "paper", "x": 1, "xshift": 8, "y": mark.y, "showarrow": False}
+        return {**text, **place, **_RIGHT, "xshift": 8, "y": mark.y, "showarrow": False}
     if mark.pointer is None:
         return {**text, **place, "x": mark.x, "y": mark.y, "showarrow": False}
     head = {"x": mark.pointer[0], "y": mark.pointer[1], "axref": "x", "ayref": "y", "ax": mark.x, "ay": mark.y}
@@ -302,46 +341,30 @@ def _label(mark: Label, chart: Chart, dark: bool) -> dict[str, Any]:  # noqa: FB
     }
 
 
-def _margins(chart: Chart) -> dict[str, int]:
-    margins = SMALL_MARGINS if chart.width < SMALL else MARGINS
-    if chart.y.names:
-        margins = {**margins, "l": 16 + 7 * max(map(len, chart.y.names))}
-    if chart.width < SMALL:
-        return margins
-    outside = [m.text for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high]
-    longest = max((min(len(t), SHORT) for t in outside), default=0)
-    over = 16 * max((m.level for m in chart.marks if isinstance(m, Rule)), default=0)
-    return {**margins, "r": margins["r"] + (8 * longest if outside else 0), "t": margins["t"] + over}
-
-
 def _axis(axis: Axis, pixels: int, dark: bool, *, across: bool = False) -> dict[str, Any]:  # noqa: FBT001
     small = pixels < SMALL
     text = {"color": colour("text", dark=dark), "size": 11 if small else 12}
-    title = {"text": escaped(axis.title), "font": {**text, "size": 11 if small else 13}, "standoff": 8}
+    title = {"text": escaped(axis.title), "font": {**text, "size": 11 if small else 13}, "standoff": 8 if across else 12}
     common = {"title": title, "tickfont": text, "fixedrange": True, "zeroline": False, "gridcolor": colour("grid", dark=dark)}
     if axis.log:
-        return {**common, "type": "log", "range": [_log10(axis.low), _log10(axis.high)], "nticks": 4, "tickformat": ",d"}
+        return {**common, "type": "log", "range": [math.log10(axis.low), math.log10(axis.high)], **_ticks_at(axis_ticks(axis, pixels))}
     if axis.names:
         return {**common, "range": [axis.low, axis.high], "showgrid": False, **_ticks_at(name_ticks(axis, pixels if across else None))}
-    return {**common, "range": [axis.low, axis.high], **_steps(axis, pixels, across=across)}
-
-
-def _log10(x: float) -> float:
-    import math
-
-    return math.log10(x)
+    return {**common, "range": [axis.low, axis.high], "tickangle": 0, **_steps(axis, pixels, across=across)}
 
 
 def _steps(axis: Axis, pixels: int, *, across: bool) -> dict[str, Any]:
     """Ticks that fit also where a narrow screen has squeezed the width."""
     span = axis.high - axis.low
-    if axis.format == "percent" and (pixels < _SMALLEST or span > _FINE):
-        fine = span <= (_HALF if across or pixels < SMALL else 1.0)
-        return {"tickformat": ".0%", **({"dtick": 0.1 if fine else 0.2} if pixels >= _SMALLEST else {"nticks": 4})}
     if axis.format == "count":
-        return {"tickformat": ",d", "nticks": 6 if pixels < SMALL else 11}
+        return _ticks_at(axis_ticks(axis, pixels))
+    if axis.format == "percent" and pixels < _SMALLEST:
+        return _ticks_at(number_ticks(axis, 4))
+    if axis.format == "percent" and span > _FINE:
+        fine = span <= (_HALF if across or pixels < SMALL else 1.0)
+        return _ticks_at(number_ticks(axis, math.ceil(span / (0.1 if fine else 0.2) - 1e-9)))
     return _ticks_at(number_ticks(axis, 6 if across or pixels < SMALL or axis.format == "points" else 10))
 
 
 def _ticks_at(ticks: tuple[tuple[float, ...], tuple[str, ...]]) -> dict[str, Any]:
-    return {"tickvals": list(ticks[0]), "ticktext": [escaped(t) for t in ticks[1]]}
+    return {"tickvals": list(ticks[0]), "ticktext": [escaped(t).replace(NEXT_LINE, "<br>") for t in ticks[1]]}

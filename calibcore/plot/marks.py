@@ -8,6 +8,7 @@ from typing import Literal
 from calibcore.plot.palette import Role
 
 __all__ = [
+    "NEXT_LINE",
     "Axis",
     "Band",
     "Bars",
@@ -17,6 +18,7 @@ __all__ = [
     "Label",
     "Line",
     "Mark",
+    "Over",
     "Points",
     "Ribbon",
     "Rule",
@@ -28,6 +30,7 @@ __all__ = [
 Numbers = tuple[float, ...]
 Tooltips = tuple[tuple[str, ...], ...]
 Format = Literal["percent", "points", "number", "count"]
+NEXT_LINE = "\u2028"  # where a name on an axis goes on in a second line
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +120,33 @@ class Whiskers:
     high: Numbers
     role: Role = "ink"
     name: str | None = None
+    width: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Horizontal intervals with end strokes, one at each y: the lines of a forest plot."""
+    """Horizontal intervals, one at each y: the lines of a forest plot, with end strokes, or broad bars without."""
 
     y: Numbers
     low: Numbers
     high: Numbers
     role: Role = "ink"
     name: str | None = None
+    width: float = 1.5
+    caps: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line across the whole plot, at one x or one y, with words over it; ``level`` 1 is a line higher than 0."""
+    """A straight line across the whole plot, at one x or one y, with words over it.
+
+    Attributes
+    ----------
+    level : int
+        Line of the words above the plot, from 0; a vertical rule runs up to its words.
+    side : {"left", "right", ""}
+        Where the words stand from the rule; by default on the side of the plot's middle.
+    """
 
     role: Role
     x: float | None = None
@@ -140,6 +154,17 @@ class Rule:
     dash: str = "solid"
     text: str = ""
     level: int = 0
+    side: Literal["left", "right", ""] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Words above the plot at its left or right end, in a line of their own: ``level`` as of a `Rule`."""
+
+    text: str
+    side: Literal["left", "right"]
+    level: int = 0
+    role: Role = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +196,15 @@ class Label:
     pointer: tuple[float, float] | None = None
 
 
-Mark = Line | Points | Bars | Band | Ribbon | Whiskers | Intervals | Rule | Highlight | Ticks | Label
+Mark = Line | Points | Bars | Band | Ribbon | Whiskers | Intervals | Rule | Over | Highlight | Ticks | Label
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
     """Title, fixed range and how numbers are written; ``log`` spaces powers of ten evenly.
 
-    With ``names`` it is an axis of categories: ``names[k]`` stands at k, "" where there is none.  A vertical one runs upwards
-    like any other, so a chart that reads from the top gives its first category the last place.
+    With ``names`` it is an axis of categories: ``names[k]`` stands at k, "" where there is none; `NEXT_LINE` in a name breaks
+    it.  A vertical one runs upwards like any other, so a chart that reads from the top gives its first category the last place.
     """
 
     title: str
@@ -218,6 +243,8 @@ class Chart:
         What it is about, for a file's name.
     legend : bool
         Whether named lines, bands and whiskers are listed above the plot.
+    equal : bool
+        Whether one point across is as long as one point up, at any width: the diagonal runs at 45 degrees.
     """
 
     kind: str
@@ -231,3 +258,4 @@ class Chart:
     height: int
     title: str = ""
     legend: bool = False
+    equal: bool = False

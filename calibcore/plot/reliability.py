@@ -9,14 +9,19 @@ import numpy as np
 
 from calibcore.analysis import Analysis
 from calibcore.measures.isotonic import Blocks
+from calibcore.plot.callout import callout
 from calibcore.plot.frame import (
+    LEGEND,
     MARGINS,
     SIDE,
     SMALL,
+    TALLEST,
     bin_table,
     diagonal_height,
     directions,
+    even_guess,
     filled,
+    firm,
     highlight,
     notable,
     tooltips,
@@ -24,7 +29,8 @@ from calibcore.plot.frame import (
     x_axis,
     x_start,
 )
-from calibcore.plot.marks import Axis, Band, Bars, Chart, Label, Line, Mark, Points, Ticks, Whiskers
+from calibcore.plot.geometry import squared
+from calibcore.plot.marks import Axis, Band, Bars, Chart, Line, Mark, Points, Ticks, Whiskers
 from calibcore.plot.palette import Role
 from calibcore.plot.wording import FEW_ROWS, bin_range, level_percent
 
@@ -32,7 +38,8 @@ __all__ = ["Uncertainty", "reliability"]
 
 _SHARED = "Bins that share tied rows have no interval and no range by chance."
 Uncertainty = Literal["band", "bars", "both"]
-_LETTER = 7.5  # pixels of a letter of the words at a point, in the wider of both renderers' fonts
+_FLATTEST = 0.95  # of the side: no page makes the picture lower than that
+_THIN = 3.0  # pixels of the bar at a point of few rows
 _HATCH = {"over": "/", "under": "\\", "within": ""}
 
 
@@ -70,43 +77,47 @@ def reliability(
     if uncertainty in ("band", "both") and not bins.shared:
         marks.append(_band(analysis, which, start))
     marks.append(Line((max(start, bottom), 1.0), (max(start, bottom), 1.0), "diagonal", "dash", 1.5, "perfect calibration"))
-    marks.append(_gap_bars(analysis, which, side))
+    marks.append(_gap_bars(analysis, which, side, bottom))
     marks.extend([_curve(analysis, start)] if curve else [])
     if uncertainty in ("bars", "both") and not bins.shared:
         marks.append(_whiskers(analysis, which))
-    marks.append(_points(analysis, which, selected))
+    low = _below(analysis, bottom)
+    marks.append(_points(analysis, [i for i in which if i not in low], selected))
+    marks.extend([_arrows(analysis, low, bottom, selected)] if low else [])
     marks.extend(_empty(analysis, start))
-    marks.extend(_labels(analysis, start, bottom, side) if side >= SMALL else [])
     words = words_of(analysis)
-    return Chart(
+    x, y = Axis(words.predicted_title, start, 1.0), Axis(words.observed_title, bottom, 1.0)
+    marks.extend(_words(analysis, marks, x, y, side) if side >= SMALL else [])
+    chart = Chart(
         "reliability",
-        Axis(words.predicted_title, start, 1.0),
-        Axis(words.observed_title, bottom, 1.0),
+        x,
+        y,
         tuple(marks),
         _alt(analysis),
-        " ".join([*_caption(analysis, uncertainty, level), *(_curve_caption(analysis, bottom) if curve else [])]),
+        " ".join([*_caption(analysis, uncertainty, level, len(low)), *(_curve_caption(analysis, bottom) if curve else [])]),
         bin_table(analysis),
         side,
-        diagonal_height(side, start, bottom),
+        0,
         title=analysis.name,
         legend=side >= SMALL,
     )
+    return squared(chart)
 
 
 def y_start(analysis: Analysis, uncertainty: Uncertainty = "band", *, curve: bool = False) -> float:
-    """Where the y axis starts: with the x axis, or lower in tenths so that every point is on the picture.
+    """Where the y axis starts: with the x axis, or lower in tenths so that every point of 30 rows or more is on the picture.
 
-    Of a range or of the curve only what rests on 30 rows or more counts.
+    Where no bin has as many, every point is.  A range or the curve counts as far as the picture does not grow too tall.
     """
-    bins = analysis.bins
-    lowest = [float(np.nanmin(bins.accuracy)), x_axis(analysis).low]
-    firm = bins.count >= FEW_ROWS
+    bins, start = analysis.bins, x_axis(analysis).low
+    many = firm(bins)
+    points = min(start, float(np.min(bins.accuracy[many])))
     ranges = [bins.calibrated_range(analysis.settings.level)[0]] if uncertainty != "bars" else []
     ranges += [bins.interval(analysis.settings.level)[0]] if uncertainty != "band" else []
-    lowest += [float(np.nanmin(r[firm])) for r in ranges if firm.any() and not bins.shared]
+    lowest = [float(np.min(r[many])) for r in ranges if not bins.shared]
     lowest += [_firm_end(analysis)] if curve else []
-    least = min(lowest)
-    return least if least == x_axis(analysis).low else max(0.0, math.floor(10 * least + 1e-9) / 10)
+    least = min(points, max(min([points, *lowest]), 1 - TALLEST * (1 - start)))
+    return least if least == start else max(0.0, math.floor(10 * least + 1e-9) / 10)
 
 
 def _band(analysis: Analysis, which: list[int], start: float) -> Band:
@@ -121,14 +132,15 @@ def _band(analysis: Analysis, which: list[int], start: float) -> Band:
     )
 
 
-def _gap_bars(analysis: Analysis, which: list[int], side: int) -> Bars:
+def _gap_bars(analysis: Analysis, which: list[int], side: int, bottom: float) -> Bars:
     bins = analysis.bins
     found = directions(bins, analysis.settings.level)
     widths = np.clip(0.5 * np.diff(bins.edges)[which], 2.5 / side, 0.03)
+    widths = np.where(bins.count[which] < FEW_ROWS, np.minimum(widths, _THIN / side * (1 - x_start(analysis))), widths)
     return Bars(
         tuple(bins.confidence[which].tolist()),
         tuple(bins.confidence[which].tolist()),
-        tuple(bins.gap[which].tolist()),
+        tuple(np.maximum(bins.gap[which], bottom - bins.confidence[which]).tolist()),
         tuple(widths.tolist()),
         tuple(_role(found[i]) for i in which),
         tuple(_HATCH[_role(found[i])] for i in which),
@@ -187,29 +199,39 @@ def _points(analysis: Analysis, which: list[int], selected: int | None) -> Point
     )
 
 
+def _below(analysis: Analysis, bottom: float) -> list[int]:
+    """Bins of few rows that lie below the picture."""
+    return [i for i in filled(analysis.bins) if analysis.bins.accuracy[i] < bottom - 1e-9]
+
+
+def _arrows(analysis: Analysis, low: list[int], bottom: float, selected: int | None) -> Points:
+    """Their points as arrows at its foot."""
+    found, n = directions(analysis.bins, analysis.settings.level), len(low)
+    x, roles = tuple(analysis.bins.confidence[low].tolist()), tuple(_role(found[i]) for i in low)
+    return Points(
+        x, (bottom,) * n, roles, (True,) * n, tooltips(analysis, low), tuple(low), "triangle-down", name="below", outlined=selected
+    )
+
+
 def _empty(analysis: Analysis, start: float) -> list[Mark]:
     bins = analysis.bins
     middles = ((bins.edges[:-1] + bins.edges[1:]) / 2)[~bins.filled]
-    visible = tuple(float(m) for m in middles if m >= start)
+    least = max(start, even_guess(analysis) or 0.0)
+    visible = tuple(float(m) for m in middles if m >= least)
     return [Ticks(visible)] if visible else []
 
 
-def _labels(analysis: Analysis, start: float, bottom: float, side: int) -> list[Mark]:
+def _words(analysis: Analysis, marks: list[Mark], x: Axis, y: Axis, side: int) -> list[Mark]:
+    """What the worst bin says and what happened, where nothing else is drawn."""
     bins = analysis.bins
-    marks: list[Mark] = []
     worst = notable(bins, analysis.settings.level)
-    if worst is not None:
-        says, was = float(bins.confidence[worst]), float(bins.accuracy[worst])
-        text = f"says {100 * says:.0f}%, {words_of(analysis).happened} {100 * was:.0f}%"
-        across = (1 - start) * (_LETTER * len(text) + 12) / (side - MARGINS["l"] - MARGINS["r"])
-        below = was < says
-        anchor = "right top" if below else "right bottom"
-        place_x = max(says - 0.04 * (1 - start), start + across)
-        under = bins.filled & (bins.confidence > place_x - 1.15 * across) & (bins.confidence <= max(says, place_x))
-        clear = float(np.min(bins.accuracy[under]) if below else np.max(bins.accuracy[under]))  # of the bins that the words stand at
-        place_y = clear + 0.05 * (1 - bottom) * (-1 if below else 1)
-        marks.append(Label(place_x, min(max(place_y, bottom + 0.06 * (1 - bottom)), 0.99), text, "ink", anchor, pointer=(says, was)))
-    return marks
+    if worst is None:
+        return []
+    says, was = float(bins.confidence[worst]), float(bins.accuracy[worst])
+    text = f"says {100 * says:.0f}%, {words_of(analysis).happened} {100 * was:.0f}%"
+    height = min(diagonal_height(side, x.low, y.low), round(_FLATTEST * side))
+    size = side - MARGINS["l"] - MARGINS["r"], height - MARGINS["t"] - MARGINS["b"] - LEGEND
+    return [callout(text, (says, max(was, y.low)), marks, x, y, size)]
 
 
 def _alt(analysis: Analysis) -> str:
@@ -247,7 +269,7 @@ def _curve_caption(analysis: Analysis, bottom: float) -> list[str]:
     ]
 
 
-def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> list[str]:
+def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float, low: int) -> list[str]:
     parts = [_SHARED] if analysis.bins.shared else []
     if uncertainty in ("band", "both") and not analysis.bins.shared:
         by_luck = analysis.bins.used * (1 - level)
@@ -266,6 +288,22 @@ def _caption(analysis: Analysis, uncertainty: Uncertainty, level: float) -> list
         parts.append(f"Bars: {level_percent(level)} Wilson interval of each point.")
     if bool((analysis.bins.count[analysis.bins.filled] < FEW_ROWS).any()):
         parts.append(f"Hollow: fewer than {FEW_ROWS} rows.")
-    if x_start(analysis) > 0 and x_start(analysis) == 1 / len(analysis.classes):
-        parts.append(f"With {len(analysis.classes)} classes no confidence can be below {100 * x_start(analysis):.0f}%.")
+    if low:
+        parts.append(f"Arrow{'' if low == 1 else 's'} at the foot: {_bins(low)} of few rows below the picture.")
+    parts += _signs(analysis)
+    guess = even_guess(analysis)
+    if guess is not None:
+        parts.append(f"With {len(analysis.classes)} classes no confidence can be below {100 * guess:.0f}%.")
     return parts
+
+
+def _signs(analysis: Analysis) -> list[str]:
+    """What hatching and short strokes mean, where there are some."""
+    bins, words = analysis.bins, words_of(analysis)
+    found = directions(bins, analysis.settings.level)
+    signs = [
+        *([f"orange, hatched /: {words.over}"] if "over" in found else []),
+        *([f"blue, hatched \\: {words.under}"] if "under" in found else []),
+        *(["short strokes at the foot: empty bins"] if _empty(analysis, x_start(analysis)) else []),
+    ]
+    return [f"{'; '.join(signs)}.".capitalize()] if signs else []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from calibcore.advice.verdict import percent
 from calibcore.analysis import Analysis
-from calibcore.measures.decisions import RiskCoverage, ThresholdPanel
+from calibcore.measures.decisions import ThresholdPanel
+from calibcore.measures.risk_coverage import RiskCoverage
 from calibcore.plot.frame import SIDE, words_of
-from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Rule, Table, Whiskers
-from calibcore.plot.wording import level_percent, share
+from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon, Rule, Table, Whiskers
+from calibcore.plot.wording import FEW_ROWS, level_percent, share, shortened
 
 __all__ = ["risk_coverage"]
 
@@ -17,7 +20,7 @@ _APART = 0.07  # of the height, between two labels
 
 
 def risk_coverage(analysis: Analysis, *, width: int = SIDE, height: int = 360) -> Chart:
-    """Errors found and errors expected by the model among the rows acted on, for every share of rows.
+    """Errors found and errors expected by the model among the rows acted on, for every share of rows from 30 rows up.
 
     Parameters
     ----------
@@ -28,12 +31,14 @@ def risk_coverage(analysis: Analysis, *, width: int = SIDE, height: int = 360) -
     """
     curve: RiskCoverage = analysis.measures["risk_coverage"]
     panel: ThresholdPanel | None = analysis.measures["threshold"]
-    x = tuple(curve.coverage.tolist())
-    found, expected = tuple(curve.risk.tolist()), tuple(curve.expected_risk.tolist())
+    first = _first(curve)
+    x, found, expected = (tuple(a[first:].tolist()) for a in (curve.coverage, curve.risk, curve.expected_risk))
     at = _threshold(analysis, panel)
-    top = min(1.0, _ROOM * max(*found, *expected, *(h for m in at if isinstance(m, Whiskers) for h in m.high), 0.01))
-    tips = _tips(analysis, curve)
+    band = _band(analysis, curve, first)
+    top = min(1.0, _ROOM * max(*found, *expected, *(h for m in (*at, *band) if isinstance(m, Whiskers | Ribbon) for h in m.high), 0.01))
+    tips = _tips(analysis, curve)[first:]
     marks: list[Mark] = [
+        *band,
         Line(x, expected, "diagonal", "dash", 1.5, "errors expected", tips),
         Line(x, found, "ink", "solid", 2, "errors found", tips),
         *(_ends(x, found, expected, tips) if len(x) == 1 else []),
@@ -46,12 +51,26 @@ def risk_coverage(analysis: Analysis, *, width: int = SIDE, height: int = 360) -
         Axis("Error rate among them", 0.0, top),
         tuple(marks),
         _alt(analysis, curve, panel),
-        _caption(analysis, panel),
+        _caption(analysis, panel, few=first == 0 and analysis.n < FEW_ROWS, late=first > 0),
         _table(analysis, curve),
         width,
         height,
         analysis.name,
     )
+
+
+def _first(curve: RiskCoverage) -> int:
+    """The first point of the curve that rests on 30 rows; the very first where none does."""
+    return int(np.argmax(curve.count >= FEW_ROWS))
+
+
+def _band(analysis: Analysis, curve: RiskCoverage, first: int) -> list[Ribbon]:
+    """The interval of the error rate along the curve."""
+    if first == len(curve.coverage) - 1:
+        return []
+    level = analysis.settings.level
+    x, low, high = (tuple(a[first:].tolist()) for a in (curve.coverage, *curve.interval(level)))
+    return [Ribbon(x, low, high, name=f"{level_percent(level)} Wilson interval of the errors found")]
 
 
 def _ends(x: tuple[float, ...], found: tuple[float, ...], expected: tuple[float, ...], tips: tuple[tuple[str, ...], ...]) -> list[Mark]:
@@ -77,7 +96,7 @@ def _threshold(analysis: Analysis, panel: ThresholdPanel | None) -> list[Mark]:
     return [
         Rule("ink", x=x, dash="dot", text=f"{panel.rule}: {percent(x)} of rows"),
         Whiskers((x,), (low,), (high,), name=f"{level} Wilson interval"),
-        Points((x,), (panel.acted.rate_found,), ("ink",), (False,), (tip,), (0,), name="at the threshold"),
+        Points((x,), (panel.acted.rate_found,), ("ink",), (panel.acted.count < FEW_ROWS,), (tip,), (0,), name="at the threshold"),
     ]
 
 
@@ -112,12 +131,18 @@ def _alt(analysis: Analysis, curve: RiskCoverage, panel: ThresholdPanel | None) 
     return f"{name}: with {panel.rule}, {percent(panel.coverage)} of rows, it is {rates}; {every}."
 
 
-def _caption(analysis: Analysis, panel: ThresholdPanel | None) -> str:
-    error = "a wrong prediction" if analysis.view == "top_label" else "a row without the event"
+def _caption(analysis: Analysis, panel: ThresholdPanel | None, *, few: bool, late: bool) -> str:
+    event = analysis.positive_class or "positive" if analysis.view == "positive" else analysis.view.removeprefix("class:")
+    error = "a wrong prediction" if analysis.view == "top_label" else f"a row that is not “{shortened(event)}”"
     parts = [
         f"An error is {error}. Solid: found in these rows. Dashed: what the model's own {words_of(analysis).predicted} expects.",
-        "Solid above dashed: more errors than claimed. The left end rests on few rows.",
+        "Solid above dashed: more errors than claimed.",
+        f"Grey: {level_percent(analysis.settings.level)} Wilson interval of the errors found, at each place by itself.",
     ]
+    if late:
+        parts.append(f"Both lines begin at {FEW_ROWS} rows.")
+    if few:
+        parts.append(f"All of it rests on fewer than {FEW_ROWS} rows.")
     if panel is not None:
         parts.append(
             f"Dotted: your threshold, with the {level_percent(analysis.settings.level)} Wilson interval of its error rate."

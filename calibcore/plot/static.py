@@ -23,9 +23,9 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from calibcore.errors import InputError
-from calibcore.plot.frame import MARGINS, SMALL, SMALL_MARGINS
-from calibcore.plot.geometry import axis_ticks, in_picture, plain
-from calibcore.plot.marks import Chart, Label, Rule
+from calibcore.plot.frame import SMALL
+from calibcore.plot.geometry import axis_ticks, in_picture, margins, plain
+from calibcore.plot.marks import NEXT_LINE, Chart, Label
 from calibcore.plot.static_marks import Look, drawn, legend_handles
 from calibcore.plot.static_svg import inlined, prefix_of
 
@@ -39,6 +39,7 @@ _SHARP = 2  # pixels of a PNG for each pixel of the page
 _WIDEST = 0.45  # of the width is the most that names beside the plot may take
 _LINE = 17  # pixels of a line of the legend
 _ENTRY, _PAD, _GAP = 12, 6, 12  # pixels: text of the legend, between sign and text, between columns
+_BESIDE = 16  # pixels between the plot and the end of the picture, beside the words that stand there
 _TITLE, _TICK = 29, 12  # pixels left of the plot beside the texts of the ticks: with the axis's title, without
 _STYLE: dict[str, Any] = {"hatch.linewidth": 1.2, "text.usetex": False, "text.parse_math": False, "axes.unicode_minus": True}
 _FILES: dict[str, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42, "font.family": ["sans-serif"], "font.size": 12}
@@ -185,6 +186,8 @@ def _on(ax: Axes, chart: Chart, look: Look) -> Axes:
     _axis(ax, chart, "x", look)
     _axis(ax, chart, "y", look)
     ax.autoscale(False)
+    if chart.equal:
+        ax.set_aspect("equal", adjustable="box", anchor="NW")
     for axis, along in ((chart.x, ax.xaxis), (chart.y, ax.yaxis)):
         along.grid(False)
         if not axis.names:
@@ -203,7 +206,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"], look: Look) -> None:
     values, texts = axis_ticks(axis, pixels, beside=which == "x")
     drawn_axis.set_minor_locator(NullLocator())
     drawn_axis.set_major_locator(FixedLocator(values))
-    drawn_axis.set_ticklabels([plain(t) for t in texts], **look.words(size=size))
+    drawn_axis.set_ticklabels(["\n".join(map(plain, t.split(NEXT_LINE))) for t in texts], **look.words(size=size))
     length = 0 if axis.names else 4
     ax.tick_params(axis=which, which="major", length=length * look.scale, width=look.scale, color=look.colour("within"), pad=4 * look.scale)
     drawn_axis.labelpad = 6 * look.scale
@@ -253,14 +256,13 @@ def _width(text: str, size: float) -> float:
 
 def _margins(chart: Chart) -> tuple[float, float, float, float]:
     """Left, right, top and bottom: as in the browser, or more where a text needs it."""
-    usual = SMALL_MARGINS if chart.width < SMALL else MARGINS
-    names = max((_width(t, 12) for t in axis_ticks(chart.y, chart.height)[1]), default=0.0)
-    left = max(usual["l"], names + (_TITLE if chart.y.title else _TICK))
+    usual = margins(chart)
+    lines = [line for t in axis_ticks(chart.y, chart.height)[1] for line in t.split(NEXT_LINE)]
+    left = max(usual["l"], max((_width(t, 12) for t in lines), default=0.0) + (_TITLE if chart.y.title else _TICK))
     beside = [_width(in_picture(m.text), 13) for m in chart.marks if isinstance(m, Label) and m.x > chart.x.high]
     last = max((_width(t, 12) for t in axis_ticks(chart.x, chart.width, beside=True)[1][-1:]), default=0.0)
-    right = max(usual["r"] + max(beside, default=0.0), last / 2 + 2)
-    over = 16 * max((m.level for m in chart.marks if isinstance(m, Rule)), default=0)
+    right = max(usual["r"], last / 2 + 2, *(_BESIDE + width for width in beside))
     entries = [str(h.get_label()) for h in legend_handles(chart, Look())]
     rows = math.ceil(len(entries) / _columns(entries, chart.width - left - right)) if entries else 0
     most = _WIDEST * chart.width
-    return min(left, most), min(right, most), max(usual["t"] + over, 6 + _LINE * rows), usual["b"]
+    return min(left, most), min(right, most), max(usual["t"], 6 + _LINE * rows), usual["b"]

@@ -12,8 +12,24 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
+from calibcore.plot.frame import LINE
 from calibcore.plot.geometry import in_picture, outlines
-from calibcore.plot.marks import Band, Bars, Chart, Highlight, Intervals, Label, Line, Mark, Points, Ribbon, Rule, Ticks, Whiskers
+from calibcore.plot.marks import (
+    Band,
+    Bars,
+    Chart,
+    Highlight,
+    Intervals,
+    Label,
+    Line,
+    Mark,
+    Over,
+    Points,
+    Ribbon,
+    Rule,
+    Ticks,
+    Whiskers,
+)
 from calibcore.plot.palette import Role, colour
 
 if TYPE_CHECKING:
@@ -124,14 +140,15 @@ def _area(mark: Band | Ribbon, look: Look) -> dict[str, Any]:
 
 def _whiskers(ax: Axes, mark: Whiskers, chart: Chart, look: Look, z: float) -> None:
     del chart
-    ax.plot(_twice(mark.x), _ends(mark), zorder=z, **look.stroke(mark.role, 1.5))
-    ax.plot(_twice(mark.x), _ends(mark), zorder=z, **look.caps(mark.role, "_"))
+    ax.plot(_twice(mark.x), _ends(mark), zorder=z, **look.stroke(mark.role, mark.width))
+    ax.plot(_twice(mark.x), _ends(mark), zorder=z, **look.caps(mark.role, "_", mark.width))
 
 
 def _intervals(ax: Axes, mark: Intervals, chart: Chart, look: Look, z: float) -> None:
     del chart
-    ax.plot(_ends(mark), _twice(mark.y), zorder=z, **look.stroke(mark.role, 1.5))
-    ax.plot(_ends(mark), _twice(mark.y), zorder=z, **look.caps(mark.role, "|"))
+    ax.plot(_ends(mark), _twice(mark.y), zorder=z, **look.stroke(mark.role, mark.width))
+    if mark.caps:
+        ax.plot(_ends(mark), _twice(mark.y), zorder=z, **look.caps(mark.role, "|", mark.width))
 
 
 def _twice(values: tuple[float, ...]) -> list[float]:
@@ -153,11 +170,33 @@ def _rule(ax: Axes, mark: Rule, chart: Chart, look: Look, z: float) -> None:
         ax.axhline(mark.y or 0.0, zorder=z + _LINES, **stroke)
         return
     ax.axvline(mark.x, zorder=z + _LINES, **stroke)
-    if mark.text:
-        side = "left" if mark.x < (chart.x.low + chart.x.high) / 2 else "right"
-        over: dict[str, Any] = {"xytext": (0, (2 + 15 * mark.level) * look.scale), "textcoords": "offset points"}
-        place: dict[str, Any] = {"xy": (mark.x, 1), "xycoords": ax.get_xaxis_transform(), **over, "ha": side, "va": "bottom"}
-        ax.annotate(in_picture(mark.text), **place, zorder=z + _WORDS, **look.words())
+    if not mark.text:
+        return
+    side = mark.side or ("right" if mark.x < (chart.x.low + chart.x.high) / 2 else "left")
+    # "annotation_clip" is about the point, which at an end of the axis may lie a rounding error outside.
+    line: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "annotation_clip": False}
+    if mark.level:  # the line goes on up to its words
+        ending = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, **{k: stroke[k] for k in ("color", "linewidth", "linestyle")}}
+        ax.annotate("", (mark.x, 1), (0, LINE * mark.level * look.scale), **line, arrowprops=ending, zorder=z + _LINES)
+    place = {"xy": (mark.x, 1), "xycoords": ax.get_xaxis_transform(), "ha": "left" if side == "right" else "right", "zorder": z + _WORDS}
+    _above(ax, mark.text, mark.level, look, **place, **look.words())
+
+
+def _over(ax: Axes, mark: Over, chart: Chart, look: Look, z: float) -> None:
+    del chart
+    place = {"xy": (0 if mark.side == "left" else 1, 1), "xycoords": "axes fraction", "ha": mark.side, "zorder": z + _WORDS}
+    _above(ax, mark.text, mark.level, look, **place, **look.words(mark.role))
+
+
+def _above(ax: Axes, text: str, level: int, look: Look, **place: Any) -> None:
+    """Words above the plot, in one of several lines."""
+    where: dict[str, Any] = {
+        "xytext": (0, (2 + LINE * level) * look.scale),
+        "textcoords": "offset points",
+        "va": "bottom",
+        "annotation_clip": False,
+    }
+    ax.annotate(in_picture(text), **where, **place)
 
 
 def _highlight(ax: Axes, mark: Highlight, chart: Chart, look: Look, z: float) -> None:
@@ -193,6 +232,7 @@ _DRAW: dict[type[Mark], Callable[[Axes, Any, Chart, Look, float], None]] = {
     Intervals: _intervals,
     Label: _label,
     Line: _line,
+    Over: _over,
     Points: _points,
     Ribbon: _ribbon,
     Rule: _rule,

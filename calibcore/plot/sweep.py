@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from calibcore.analysis import Analysis
 from calibcore.plot.frame import SIDE
 from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon, Table
@@ -9,6 +11,7 @@ from calibcore.plot.marks import Axis, Chart, Label, Line, Mark, Points, Ribbon,
 __all__ = ["ece_between", "sweep"]
 
 _DRAWN = 50  # largest number of bins on the picture
+_ROOM = 1.16  # of the largest value: room for words
 
 
 def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Chart:
@@ -26,9 +29,9 @@ def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Ch
     width_line = tuple(s.equal_width[i] for i in shown)
     mass_line = tuple(s.equal_mass[i] for i in shown)
     chance = analysis.chance_sweep
-    top = 1.12 * max(*width_line, *mass_line, *chance.p95, analysis.chance.p95, analysis.ece, 1e-6)
+    top = _ROOM * max(*width_line, *mass_line, *chance.p95, analysis.chance.p95, analysis.ece, 1e-6)
     marks: tuple[Mark, ...] = (
-        Ribbon(tuple(map(float, chance.n_bins)), chance.median, chance.p95, name="chance alone, median to 95th percentile"),
+        Ribbon(tuple(map(float, chance.n_bins)), chance.median, chance.p95, name=f"chance alone, {_strategy(analysis)}"),
         Line(x, width_line, "ink", "solid", 2, "equal width", _tooltips(x, width_line, "equal width")),
         Line(x, mass_line, "diagonal", "dash", 2, "equal mass", _tooltips(x, mass_line, "equal mass")),
         *(_shown(analysis, top) if analysis.bins.requested <= _DRAWN else ()),
@@ -41,10 +44,9 @@ def sweep(analysis: Analysis, *, width: int = 2 * SIDE, height: int = 320) -> Ch
     return Chart("sweep", *axes, marks, _alt(analysis), _caption(analysis), table, width, height, analysis.name, legend=True)
 
 
-def ece_between(analysis: Analysis, first: int = 5, last: int = 50) -> tuple[float, float]:
-    """Smallest and largest ECE of either strategy between two numbers of bins."""
-    s = analysis.sweep
-    found = [e for line in (s.equal_width, s.equal_mass) for m, e in zip(s.n_bins, line, strict=True) if first <= m <= last]
+def ece_between(n_bins: Sequence[int], ece: Sequence[float], first: int = 5, last: int = 50) -> tuple[float, float]:
+    """Smallest and largest ECE of a strategy between two numbers of bins."""
+    found = [e for m, e in zip(n_bins, ece, strict=True) if first <= m <= last]
     return min(found), max(found)
 
 
@@ -52,7 +54,9 @@ def _shown(analysis: Analysis, top: float) -> tuple[Points, Label]:
     """The bins that are shown, with their ECE."""
     here = float(analysis.bins.requested)
     tip = (f"{analysis.bins.requested} bins, {analysis.settings.strategy.replace('_', ' ')}", f"ECE {analysis.ece:.4f}", "shown now")
-    label = Label(min(here + 0.6, 40.0), max(analysis.ece - 0.04 * top, 0.08 * top), f"shown: {analysis.ece:.4f}", "ink", "left top")
+    # over all curves, and away from the end of the axis that is nearer
+    side = "left" if here <= _DRAWN / 2 else "right"
+    label = Label(here, 0.99 * top, f"shown: {analysis.ece:.4f}", "ink", f"{side} top", pointer=(here, analysis.ece))
     return Points((here,), (analysis.ece,), ("ink",), (False,), (tip,), (0,), size=12, name="shown now"), label
 
 
@@ -61,17 +65,26 @@ def _tooltips(x: tuple[float, ...], y: tuple[float, ...], name: str) -> tuple[tu
 
 
 def _alt(analysis: Analysis) -> str:
-    low, high = ece_between(analysis)
-    return f"ECE of {analysis.name} against the number of bins: between 5 and 50 bins it runs from {low:.4f} to {high:.4f}."
+    s = analysis.sweep
+    (a, b), (c, d) = (ece_between(s.n_bins, line) for line in (s.equal_width, s.equal_mass))
+    runs = f"from {a:.4f} to {b:.4f} with equal-width bins and from {c:.4f} to {d:.4f} with equal-mass bins"
+    return f"ECE of {analysis.name} against the number of bins: between 5 and 50 bins it runs {runs}."
+
+
+def _strategy(analysis: Analysis) -> str:
+    """The bins in which chance is drawn."""
+    return "equal mass" if analysis.settings.strategy == "equal_mass" else "equal width"
 
 
 def _caption(analysis: Analysis) -> str:
-    strategy = "equal-mass" if analysis.settings.strategy == "equal_mass" else "equal-width"
+    strategy = _strategy(analysis).replace(" ", "-")
     shown = "your edges" if analysis.settings.strategy == "custom" else f"{analysis.bins.requested} bins"
     dot = f"Dot: {shown}, as shown."
     if analysis.bins.requested > _DRAWN:
         dot = f"The {analysis.bins.requested} bins shown, with an ECE of {analysis.ece:.4f}, lie beyond the picture."
+    said = "confidences" if analysis.view == "top_label" else "probabilities"
     return (
         f"Solid: bins of equal width. Dashed: bins of equal mass. {dot} "
-        f"Grey: what a calibrated model with these confidences gives by chance in {strategy} bins, median to 95th percentile."
+        f"Grey: what a calibrated model with these {said} gives by chance in {strategy} bins, "
+        "from what is typical (the median) to what 1 of 20 samples exceeds."
     )

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 FEW_ROWS = 30  # below this a bin is drawn hollow and called "few rows"
+_FINEST = 9  # decimals of what is nearly 0
 SHORT = 18  # letters of a name on a picture
 
 
@@ -93,11 +94,11 @@ def shortened(text: str, most: int = SHORT) -> str:
 
 
 def difference(value: float, *, in_points: bool = False) -> str:
-    """A signed difference: "+0.0123", in points "−1.2"; what rounds to nothing has no sign."""
+    """A signed difference: "+0.0123", in points "−1.2"; one digit where four decimals would make 0 of what is none."""
     if in_points:
         return points(value, signed=True)
-    text = f"{value:+.4f}".replace("-", "−")
-    return text if float(text[1:]) else text[1:]
+    decimals = next((d for d in range(4, _FINEST) if round(abs(value), d)), None)
+    return "0.0000" if decimals is None else f"{value:+.{decimals}f}".replace("-", "−")
 
 
 def interval_words(estimate: Estimate, *, in_points: bool = False) -> str | None:
@@ -123,8 +124,8 @@ def pairing_text(pairing: Pairing) -> str:
 
 
 def p_words(p: float) -> str:
-    """A p-value of a formula, in a sentence: "p = 0.012", "p < 0.001"."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    """A p-value of a formula, in a sentence: "p = 0.012", "p ≤ 0.001"."""
+    return "p ≤ 0.001" if p <= 0.001 else f"p = {p:.2g}"
 
 
 def level_percent(level: float) -> str:
@@ -162,9 +163,9 @@ def _inequality(bins: BinnedStatistics, i: int, name: str) -> str:
     return f"{low}% {first} {name} {last} {high}%"
 
 
-def _happened(bins: BinnedStatistics, i: int, word: str) -> str:
+def _happened(bins: BinnedStatistics, i: int, word: str, *, weighted: bool) -> str:
     n = bins.count[i].item()
-    if float(bins.weight[i]) != n or bins.shared:
+    if weighted or bins.shared:
         return f"{word} {share(bins.accuracy[i])} ({n:,.0f} rows, weighted)"
     return f"{word} {bins.accuracy[i] * n:,.0f} of {n:,} = {share(bins.accuracy[i])}"
 
@@ -188,13 +189,13 @@ class Ranges:
         return f"{100 * low:.1f} to {share(high)}" if np.isfinite(low) else None
 
 
-def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, ranges: Ranges) -> tuple[str, ...]:
-    """Everything about one bin that holds rows, one line each."""
+def tooltip(bins: BinnedStatistics, i: int, words: ViewWords, ranges: Ranges, *, weighted: bool) -> tuple[str, ...]:
+    """Everything about one bin that holds rows, one line each; ``weighted`` where a share of its rows is no number of them."""
     interval, calibrated = ranges.text(ranges.interval, i), ranges.text(ranges.calibrated, i)
     lines = (
         _inequality(bins, i, words.predicted),
         f"says {share(bins.confidence[i])} on average",
-        _happened(bins, i, words.happened),
+        _happened(bins, i, words.happened, weighted=weighted),
         interval and f"{level_percent(ranges.level)} Wilson interval {interval}",
         f"gap {difference(float(bins.gap[i]), in_points=True)} points",
         calibrated and f"a calibrated model: {calibrated}",

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from calibcore.advice.calibrators import METHODS
 from calibcore.advice.patterns import MIN_ROWS
-from calibcore.advice.recalibration import Remedies, Remedy
+from calibcore.advice.recalibration import SIMPLEST, Remedies, Remedy, Scores
 from calibcore.advice.verdict import confidence_range, percent
 from calibcore.analysis import Analysis
-from calibcore.plot.wording import difference
-from calibcore.report.tables import count_text, plain, score_text
+from calibcore.plot.wording import difference, shortened
+from calibcore.report.tables import count_text, plain, score_text, share_text
 from calibcore.report.training import Training
+from calibcore.report.view_words import in_this_view
 from calibcore.report.words import has_remedy, remedy_label
 
-__all__ = ["USUAL", "pattern_lines", "what_to_do"]
+__all__ = ["USUAL", "pattern_lines", "usual_line", "what_to_do"]
 
 _PATTERNS = {
-    "uniform_overconfidence": "Too sure throughout, at low and at high confidence alike.",
-    "uniform_underconfidence": "Not sure enough throughout, at low and at high confidence alike.",
+    "uniform_overconfidence": "Too sure in both halves of its rows, the less sure and the surer.",
+    "uniform_underconfidence": "Not sure enough in both halves of its rows, the less sure and the surer.",
     "non_uniform_overconfidence": "Too sure in some ranges, not sure enough in others.",
     "local_overconfidence": "Too sure in one range; no sign of it elsewhere.",
     "local_underconfidence": "Not sure enough in one range; no sign of it elsewhere.",
     "extreme_overconfidence": "Most predictions claim to be nearly certain, and too many of those are wrong.",
     "confidence_collapse": "Most predictions stay close to an even guess, or to one and the same number.",
     "shifted": "On the whole, the probabilities are off in one direction.",
-    "none_detected": "No pattern of error shows in these rows.",
+    "none_detected": "No pattern of error was found in these rows.",
     "too_few_rows": "Too few rows to name a pattern.",
     "unclear": "An error shows, but not in a clear place.",
 }
@@ -36,6 +40,9 @@ USUAL = {  # methods that the remedy of a pattern names, the first first
 }
 _NAMED = ("Platt", "Venn")  # methods that keep their capital
 _TINY = 0.001
+_NAME = 36  # letters of a class
+_TELLING = 0.01  # share of the error of one forecast for all that a ranking worth its name takes away
+_MAINTAINER = "Have whoever maintains the model"
 _REPAIRED_AFTERWARDS = ("uniform_overconfidence", "uniform_underconfidence", "non_uniform_overconfidence", "shifted")
 
 
@@ -71,15 +78,17 @@ def what_to_do(a: Analysis, found: Remedies | str | None, training: Training = "
         return differ if best is not None else f"These rows show no reason not to take the {numbers} as they are."
     if a.verdict.level == "V2":
         return "The difference is small: check it on other rows before changing anything."
-    if best is not None:
-        return f"Recalibrate before using these {numbers} as probabilities{_order(a, best)}."
-    failed = tested is not None and any(r.status != "not_tried" for r in tested.tried)
-    return _not_repaired(a, numbers, failed=failed)
+    if tested is not None and best is not None:
+        return f"{_MAINTAINER} recalibrate it before anyone takes its {numbers} at their word{_meanwhile(a, tested, best)}."
+    return _not_repaired(a, numbers, [] if tested is None else [r for r in tested.tried if r.status != "not_tried"])
 
 
-def _not_repaired(a: Analysis, numbers: str, *, failed: bool) -> str:
-    """Where no repair has been shown to help: it was not tested, or none that was tried helps."""
-    then = "no recalibration that was tried helps" if failed else "recalibrate first, and test whether that helps"
+def _not_repaired(a: Analysis, numbers: str, tried: list[Remedy]) -> str:
+    """Where no repair has been shown to help: it was not tested, the rows leave it open, or none that was tried helps."""
+    failed = bool(tried)
+    then = "no recalibration that was tried helps" if failed else "have it recalibrated first, and test whether that helps"
+    if any(r.undecided for r in tried):
+        then = "these rows do not tell whether a recalibration helps, so test it on more"
     if a.pattern.name == "unclear":
         needed = a.pattern.evidence.get("rows_needed")
         rows = f"about {count_text(needed)} rows" if needed else "more rows"
@@ -92,15 +101,34 @@ def _not_repaired(a: Analysis, numbers: str, *, failed: bool) -> str:
         return f"Do not take claims of near certainty at their word: {then}."
     if a.pattern.name == "confidence_collapse" and not has_remedy(a):
         return f"Expect little from these {numbers}: they hardly tell cases apart, and recalibration cannot add that."
-    return f"Do not use these {numbers} as probabilities{' as they are' if failed else ' yet'}: {then}."
+    return f"Do not take these {numbers} at their word{'' if failed else ' yet'}: {then}."
 
 
-def _order(a: Analysis, best: Remedy) -> str:
-    """What the fitted map does to the order of the cases, where that is known."""
+def _meanwhile(a: Analysis, found: Remedies, best: Remedy) -> str:
+    """What may be done until then: the ranking, where it tells cases apart and the fitted map keeps it."""
+    kept = _keeps_ranking(a, best)
+    if not kept or not _tells_apart(a, found, best):
+        return ""
+    by = "" if a.positive_class is None else f" by P({shortened(plain(a.positive_class), _NAME)})"
+    ties = ", though some become equal" if kept == "ties" else ""
+    return f"; until then the ranking of cases{by} may be used, which recalibrating keeps{ties}"
+
+
+def _tells_apart(a: Analysis, found: Remedies, best: Remedy) -> bool:
+    """Whether the held-out scores are better than those of one forecast for all cases, which ranks nothing."""
+    skill = a.measures["skill"].brier
+    if skill is None or skill >= 1 or best.after is None:
+        return False
+    constant = found.before.brier / (1 - skill)
+    return bool(best.after.brier < (1 - _TELLING) * constant)
+
+
+def _keeps_ranking(a: Analysis, best: Remedy) -> Literal["", "ties", "all"]:
+    """Whether the fitted map leaves the order of the cases as it is, where that is known."""
     if a.task == "multiclass" or best.calibrator is None:
         return ""
     if best.method == "isotonic":
-        return "; the ranking of cases stays, though some become equal"
+        return "ties"
     fitted = {k: float(v.flat[0]) for k, v in best.calibrator.parameters.items() if v.size == 1}
     rises = {
         "temperature": fitted.get("temperature", 0) > 0,
@@ -108,7 +136,7 @@ def _order(a: Analysis, best: Remedy) -> str:
         "platt": fitted.get("slope", 0) > 0,
         "beta": min(fitted.get("a", 0), fitted.get("b", 0)) > 0,
     }
-    return "; the ranking of cases stays the same" if rises.get(best.method) else ""
+    return "all" if rises.get(best.method) else ""
 
 
 # --- pattern and remedy ---------------------------------------------------------------------------------------------------
@@ -126,10 +154,12 @@ def pattern_lines(a: Analysis, found: Remedies | str | None, classes: str | None
         What the best remedy does to the predicted classes, in a sentence.
     """
     small = a.verdict.level == "V2"
-    first = "A small difference: less than two points on average." if small else _PATTERNS[a.pattern.name]
+    first = ("A small difference: less than two points on average.",) if small else _pattern_line(a)
     if isinstance(found, Remedies) and found.best is not None:
         unasked = () if has_remedy(a) else (_usual_line(a),)
-        return first, *unasked, _helps(found, found.best), *_rival(a, found, found.best), *([classes] if classes else [])
+        return *first, *unasked, _helps(found, found.best), *filter(None, [usual_line(a, found)]), *_moved_classes(a, found.best, classes)
+    if a.pattern.name == "none_detected" and not isinstance(found, Remedies):
+        return first  # nothing was found that a remedy could be for
     why = plain(found) if isinstance(found, str) else ""
     untested = f"Not tested on these rows{': ' if why else '.'}{why if len(why) <= most else why[: most - 1] + '…'}"
     tested = (
@@ -137,7 +167,25 @@ def pattern_lines(a: Analysis, found: Remedies | str | None, classes: str | None
         if isinstance(found, Remedies)
         else untested
     )
-    return first, _usual_line(a), tested
+    return *first, _usual_line(a), tested
+
+
+def _pattern_line(a: Analysis) -> tuple[str, ...]:
+    """What is wrong; in another view than the one it was judged in, also what that view shows."""
+    text = _PATTERNS[a.pattern.name]
+    if a.pattern.name.startswith("uniform") and len(a.detection.bins.count) == 1:  # one and the same confidence has no halves
+        text = f"{text.partition(' in ')[0]} on the whole."
+    here = in_this_view(a, lambda name: shortened(name, _NAME))
+    return (text,) if here is None else (f"By the predicted class: {_lower(text)}", here)
+
+
+def _moved_classes(a: Analysis, best: Remedy, classes: str | None) -> tuple[str, ...]:
+    """What the best remedy does to the predicted classes, and how that goes with a ranking that stays."""
+    if not classes:
+        return ()
+    if a.task == "binary" and _keeps_ranking(a, best) and "class changes in" in classes:
+        return (f"{classes} The ranking stays: every probability moves, and those of these rows cross 50%.",)
+    return (classes,)
 
 
 def _usual_line(a: Analysis) -> str:
@@ -157,23 +205,24 @@ def _helps(found: Remedies, best: Remedy) -> str:
     before, after = found.before, best.after
     several = sum(r.status == "helps" for r in found.tried) > 1
     simplest = " No other that was tried is clearly better." if several else ""
+    gap, ece = (difference(s.gap, in_points=True) for s in (before, after)), (score_text(s.ece, rows=found.n) for s in (before, after))
     return (
-        f"Tested on rows that the fit had not seen ({found.folds} folds): {best.title} helps. It lowers {_lowered(best, found.level)}; "
-        f"the gap goes from {difference(before.gap, in_points=True)} to {difference(after.gap, in_points=True)} points, "
-        f"the ECE from {score_text(before.ece)} to {score_text(after.ece)}.{simplest}"
+        f"Tested on rows that the fit had not seen ({found.folds} folds): {best.title} helps. "
+        f"It lowers {_lowered(best, before, found.level)}; the gap goes from {' to '.join(gap)} points, "
+        f"the ECE from {' to '.join(ece)}.{simplest}"
     )
 
 
-def _lowered(remedy: Remedy, level: float) -> str:
+def _lowered(remedy: Remedy, before: Scores, level: float) -> str:
     """By how much the score that decides goes down: log loss, or the Brier score where log losses were raised from infinity."""
-    name, change = (
-        ("log loss", remedy.log_loss) if remedy.log_loss is not None and remedy.log_loss.low is not None else ("Brier score", remedy.brier)
-    )
+    by_loss = _has_interval(remedy)
+    name, was, change = ("log loss", before.log_loss, remedy.log_loss) if by_loss else ("Brier score", before.brier, remedy.brier)
     assert change is not None
     text = f"the {name} by {_amount(-change.value)}"
+    share = f"the error of the probabilities by {share_text(-change.value / was)}: " if was > 0 else ""
     if change.low is None or change.high is None:
-        return text
-    return f"{text} ({percent(level)} interval {_amount(-change.high)} to {_amount(-change.low)})"
+        return f"{share}{text}"
+    return f"{share}{text} ({percent(level)} interval {_amount(-change.high)} to {_amount(-change.low)})"
 
 
 def _amount(x: float) -> str:
@@ -181,21 +230,69 @@ def _amount(x: float) -> str:
     return score_text(x) if abs(x) >= _TINY else f"{x:.2g}".replace("-", "−")
 
 
-def _rival(a: Analysis, found: Remedies, best: Remedy) -> tuple[str, ...]:
-    """What became of the remedy that the pattern suggests, where another was found."""
-    usual = next((r for r in found.tried if r.method in USUAL.get(a.pattern.name, ())[:1]), None)
-    if usual is None or usual.method == best.method or not has_remedy(a):
-        return ()
-    if usual.status != "helps" or not (_has_interval(usual) and _has_interval(best)):
-        return (f"The usual remedy for this pattern: {_lower(plain(usual.answer))}",)
-    title = f"{usual.title[0].upper()}{usual.title[1:]}, the usual remedy for this pattern,"
-    by = _lowered(usual, found.level).partition(" (")[0]
-    assert usual.log_loss is not None
-    assert best.log_loss is not None
-    if usual.log_loss.value > best.log_loss.value:
-        return (f"{title} lowers {by}, which is less.",)
-    return (f"{title} lowers {by}, which is not clearly more, with more numbers to fit.",)
+def usual_line(a: Analysis, found: Remedies, *, changed: int | None = None) -> str | None:
+    """What became of the remedy that the pattern usually asks for, where it is not the one that was chosen.
+
+    Parameters
+    ----------
+    a : Analysis
+    found : Remedies
+    changed : int, optional
+        Rows whose predicted class the best remedy changes, which is then said.
+
+    Returns
+    -------
+    str or None
+        None where the pattern names no remedy, or where the usual one is the best.
+    """
+    methods, best = USUAL.get(a.pattern.name, ()) if has_remedy(a) else (), found.best
+    tried = {r.method: r for r in found.tried}
+    usual = next((tried[m] for m in methods if m in tried and tried[m].status != "not_tried"), None)
+    if not methods or (usual is not None and best is usual):
+        return None
+    if usual is None:
+        lacks = tried[methods[0]].answer if methods[0] in tried else f"{_capital(METHODS[methods[0]].title)} was not tried here."
+        return f"The usual remedy for this pattern: {_lower(plain(lacks))}"
+    if best is None or usual.status != "helps":
+        return f"The usual remedy for this pattern: {_lower(plain(usual.answer))}"
+    return f"The usual remedy for this pattern, {usual.title}, {_beside_best(usual, best)}{_moved(changed)}."
+
+
+def _beside_best(usual: Remedy, best: Remedy) -> str:
+    """How the usual remedy, which helps too, compares with the one that was chosen by the rule of one standard error."""
+    name = "log loss" if _has_interval(usual) and _has_interval(best) else "Brier score"
+    one, two = ((r.log_loss if name == "log loss" else r.brier) for r in (usual, best))
+    assert one is not None
+    assert two is not None
+    decimals = next((d for d in (4, 5, 6) if f"{one.value:.{d}f}" != f"{two.value:.{d}f}"), 4)
+    mine, its = (f"{e.value:+.{decimals}f}".replace("-", "−") for e in (one, two))
+    against = f"({name} {mine} against {its})"
+    assert usual.after is not None
+    assert best.after is not None
+    if usual.after.clipped > best.after.clipped:
+        rows = f"{count_text(usual.after.clipped)} {'row' if usual.after.clipped == 1 else 'rows'}"
+        return f"also helps {against}, but gives what happened a probability of 0 in {rows}; {best.title} is better here"
+    simpler = SIMPLEST.index(usual.method) < SIMPLEST.index(best.method)
+    if one.value > two.value:
+        less = f"also helps, but less {against}"
+        return f"{less}; {best.title} is better here" if simpler else f"{less}, with more numbers to fit; {best.title} is preferred"
+    if simpler:  # the Brier scores are shown, and the log loss decided
+        return f"also helps {against}; by log loss {best.title} is better here"
+    return f"helps by no more than chance explains beside {best.title} {against}, which has fewer numbers to fit and is preferred"
+
+
+def _moved(changed: int | None) -> str:
+    """What the best remedy does to the predicted classes, where that is known."""
+    if changed is None:
+        return ""
+    if not changed:
+        return ", and keeps every predicted class"
+    return f", but changes the predicted class of {count_text(changed)} {'row' if changed == 1 else 'rows'}"
 
 
 def _has_interval(remedy: Remedy) -> bool:
     return remedy.log_loss is not None and remedy.log_loss.low is not None
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -9,8 +9,10 @@ from typing import Any
 from calibcore.analysis import Analysis, Comparison
 from calibcore.errors import Question
 from calibcore.io import Layout
+from calibcore.report.compare_words import compared_lines, notes_of
 from calibcore.report.details import bin_blocks, detail_table, requested_blocks
-from calibcore.report.tables import Table, count_text, difference_table, model_table, plain, settings_text
+from calibcore.report.tables import CHANCE_KEY, Table, count_text, difference_table, model_table, plain, settings_text
+from calibcore.report.view_words import in_this_view, judged_text
 
 __all__ = ["layout_blocks", "question_text", "result_blocks"]
 
@@ -34,10 +36,10 @@ def result_blocks(analyses: Sequence[Analysis], comparison: Comparison | None = 
         blocks += bin_blocks(ordered[0]) if len(ordered) == 1 else []
     else:
         blocks.append(difference_table(comparison))
-        notes = [note for d in comparison.differences for note in d.notes]
-        blocks += [f"Note: {plain(note)}" for note in dict.fromkeys(notes)]
+        blocks += compared_lines([comparison])
+        blocks += [f"Note: {plain(note)}" for note in notes_of([comparison])]
     blocks.append(f"{settings_text(analyses[0].settings)} {_gap_words(analyses[0].view)}")
-    blocks.append("ECE depends on bins and rows; by chance: a calibrated model with these confidences, median to 95th percentile.")
+    blocks.append(f"ECE depends on bins and rows. {CHANCE_KEY}")
     if any(map(_is_judged_elsewhere, analyses)):
         shift = " (of the positive view for a shift)" if any(a.task == "binary" for a in analyses) else ""
         blocks.append(f"Verdict and pattern are those of the confidence view, whatever is shown{shift}.")
@@ -61,7 +63,9 @@ def _verdict_lines(a: Analysis) -> list[str]:
     """The verdict, what to do about it, and the notes."""
     remedy = [f"  Remedy: {a.pattern.remedy}"] if a.verdict.level == "V3" and a.pattern.remedy not in a.verdict.text else []
     notes = [f"  Note: {plain(note)}" for note in dict.fromkeys(a.notes)]
-    return [f"{plain(a.name)}: {plain(a.verdict.text)}", *remedy, *_read_line(a), *notes]
+    here = in_this_view(a, plain)
+    elsewhere = [] if here is None else [f"  {here}"]
+    return [f"{plain(a.name)}: {plain(judged_text(a))}", *elsewhere, *remedy, *_read_line(a), *notes]
 
 
 def _read_line(a: Analysis) -> list[str]:

@@ -13,7 +13,7 @@ from calibcore.inference.labels import MultiLabel
 from calibcore.measures.reconcile import Reconciled
 from calibcore.plot.frame import filled, weighted, words_of
 from calibcore.plot.wording import Ranges, bin_table_row
-from calibcore.report.act_words import money
+from calibcore.report.act_words import acting_notes, money, probability_of
 from calibcore.report.tables import NONE, Table, count_text, gap_text, interval_text, p_text, plain, score_text, share_text, view_text
 from calibcore.report.tools_words import tools_table
 
@@ -264,11 +264,7 @@ def _threshold_blocks(a: Analysis) -> list[Block]:
         ("At the threshold", "Rows", "Share of rows", "Errors are", "Expected", "Found"), tuple(_side(w, tree[side]) for side, w in sides)
     )
     blocks: list[Block] = ["", plain(a.name), table]
-    if a.task == "binary" and a.view == "top_label":
-        positive = plain(a.positive_class or "positive")
-        blocks.append(
-            f"The threshold is one of the probability of the predicted class, whichever it is; --view positive judges P({positive})."
-        )
+    blocks += acting_notes(a, f"--view positive judges {probability_of(a.positive_class or 'positive')}")
     if weighted(a):
         blocks.append("Expected and found are sums of weights.")
     return blocks if tree["cost"] is None else [*blocks, f"{plain(a.name)}, {_cost_words(tree)}", *_cost(tree)]

@@ -12,9 +12,21 @@ from calibcore.analysis import Analysis
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import difference
 from calibcore.predictions import Predictions
-from calibcore.report.advising import USUAL
-from calibcore.report.tables import NONE, Table, chance_text, count_text, gap_text, interval_text, plain, score_text, share_text
-from calibcore.report.words import Caveat
+from calibcore.report.advising import USUAL, usual_line
+from calibcore.report.tables import (
+    BY_CHANCE,
+    NONE,
+    Table,
+    chance_text,
+    count_text,
+    gap_text,
+    interval_text,
+    plain,
+    score_text,
+    share_text,
+)
+from calibcore.report.view_words import below_zero
+from calibcore.report.words import Caveat, has_remedy
 
 __all__ = [
     "NOTHING",
@@ -22,16 +34,18 @@ __all__ = [
     "SUGGESTED",
     "TAKEN",
     "UNCHANGED",
+    "answer",
     "before_after",
     "change_words",
+    "changed_rows",
     "class_sentence",
-    "diagnosis_line",
     "fix_caveats",
     "fix_options",
     "how_judged",
     "not_tried",
     "parameter_sentence",
     "parameter_table",
+    "remains_line",
     "title",
 ]
 
@@ -47,7 +61,7 @@ _SHORT = {
     "beta": "Beta",
     "isotonic": "Isotonic",
     "histogram": "Histogram",
-    "venn_abers": "Venn-Abers",
+    "venn_abers": "Venn–Abers",
 }
 _NAMES = {
     "temperature": "Temperature T",
@@ -60,6 +74,7 @@ _NAMES = {
 }
 _HARDLY = 0.98, 1.02  # temperatures that leave claims nearly as they are
 _MOST_LINES = 20  # of the table of parameters
+_BINS = "15 equal-width bins"
 _STEPPED = ("isotonic", "histogram", "venn_abers")
 _NUMBER_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 10: "Ten"}
 
@@ -80,14 +95,49 @@ def how_judged(found: Remedies) -> str:
     return f"{folds}-fold cross-fitting on {found.n:,} rows: each row is scored by a fit that has not seen it.{whole}"
 
 
-def diagnosis_line(found: Remedies, a: Analysis) -> str:
-    """What the pattern alone suggests; where no remedy helps, what came of the one that is most often meant."""
-    said = f"The diagnosis on the Overview: {a.pattern.remedy}" if a.verdict.level == "V3" else "The diagnosis suggests none either."
+def answer(found: Remedies, a: Analysis, changed: int | None = None) -> str:
+    """What was found by trying, and in the same breath what came of what the diagnosis suggests: one answer.
+
+    Parameters
+    ----------
+    found : Remedies
+    a : Analysis
+        Whose verdict stands on the Overview.
+    changed : int, optional
+        Rows whose predicted class the best remedy changes: `changed_rows`.
+    """
+    if a.verdict.level == "V0":
+        return found.answer
+    usual = usual_line(a, found, changed=changed)
+    left = None if found.best is None else remains_line(found, found.best)
+    said = " ".join(filter(None, (found.answer, left)))
+    if usual is not None:
+        return f"{said} {usual}"
+    if has_remedy(a) and USUAL.get(a.pattern.name):
+        return f"{said} It is what the Overview suggests."
     if found.best is not None:
-        return said if a.verdict.level == "V3" else "The diagnosis on the Overview names no remedy; this one was found by trying."
-    tried = {r.method: r for r in found.tried if r.status != "not_tried"}
-    named = [tried[m].answer for m in (*USUAL.get(a.pattern.name, ()), "temperature") if m in tried]
-    return " ".join([*named[:1], said])
+        return f"{said} The diagnosis on the Overview names no remedy; this one was found by trying."
+    tried = [r.answer for r in found.tried if r.method == "temperature" and r.status != "not_tried"]  # the one most often meant
+    return " ".join([found.answer, *tried, "The diagnosis suggests none either."])
+
+
+def remains_line(found: Remedies, remedy: Remedy) -> str | None:
+    """What is left after a remedy that helps: an ECE above what 19 of 20 calibrated samples show; None where it is not."""
+    after = remedy.after
+    if remedy.status != "helps" or after is None or after.ece <= after.chance.p95:
+        return None
+    ece, typical, most = (score_text(x, rows=found.n) for x in (after.ece, after.chance.median, after.chance.p95))
+    return (
+        f"An error remains: ECE {ece}, where a calibrated model typically shows {typical}, and more than {most} in 1 of 20 samples "
+        f"({_BINS})."
+    )
+
+
+def changed_rows(before: Predictions, after: Predictions) -> int | None:
+    """In how many rows the predicted class is another; None where classes are not known row by row."""
+    if before.predicted is None or after.predicted is None or before.task == "top_label":
+        return None
+    return int(np.count_nonzero(before.predicted != after.predicted))
 
 
 def fix_options(found: Remedies) -> dict[str, str]:
@@ -105,12 +155,16 @@ def before_after(found: Remedies, remedy: Remedy) -> Table:
     before, after = found.before, remedy.after
     assert after is not None
     level = percent(found.level)
+
+    def score(x: float) -> str:
+        return score_text(x, rows=found.n)
+
     rows = [
-        ("Log loss", score_text(before.log_loss), score_text(after.log_loss), _change(remedy.log_loss)),
-        ("Brier score", score_text(before.brier), score_text(after.brier), _change(remedy.brier)),
+        ("Log loss", score(before.log_loss), score(after.log_loss), _change(remedy.log_loss)),
+        ("Brier score", score(before.brier), score(after.brier), _change(remedy.brier)),
         ("Gap, points", _gap(before), _gap(after), NONE if remedy.gap is None else gap_text(remedy.gap)),
-        ("ECE, 15 equal-width bins", score_text(before.ece), score_text(after.ece), NONE),
-        ("ECE by chance alone", chance_text(before.chance), chance_text(after.chance), NONE),
+        (f"ECE, {_BINS}", score(before.ece), score(after.ece), NONE),
+        (BY_CHANCE, chance_text(before.chance, found.n), chance_text(after.chance, found.n), NONE),
     ]
     if before.clipped or after.clipped:
         rows.append(("Rows given 0 for what happened", count_text(before.clipped), count_text(after.clipped), NONE))
@@ -127,7 +181,7 @@ def _gap(s: Scores) -> str:
 
 def change_words(found: Remedies, remedy: Remedy) -> str:
     """How to read the table of before and after."""
-    lines = ["Lower is better for log loss, Brier score and ECE; a gap below zero is overconfident."]
+    lines = [f"Lower is better for log loss, Brier score and ECE; {below_zero(found.view)}."]
     if remedy.after is not None and (found.before.clipped or remedy.after.clipped):
         lines.append("Where what happened was given a probability of 0 the log loss has no interval, so the Brier score decides.")
     lines.append("A difference in ECE has no honest interval, so none is shown.")
@@ -180,9 +234,9 @@ def _number(x: float) -> str:
 
 def class_sentence(before: Predictions, after: Predictions) -> str:
     """In how many rows the predicted class changes."""
-    if before.predicted is None or after.predicted is None or before.task == "top_label":
+    changed = changed_rows(before, after)
+    if changed is None:
         return "Only the confidence changes; the predicted class stays as it is."
-    changed = int(np.count_nonzero(before.predicted != after.predicted))
     if not changed:
         return "The predicted class stays the same in every row."
     was, now = (share_text(float(p.correct.mean())) for p in (before, after))
@@ -194,9 +248,8 @@ def fix_caveats(found: Remedies, remedy: Remedy) -> tuple[Caveat, ...]:
     """What must be read beside these numbers."""
     caveats = [
         Caveat(
-            PREVIEW,
-            "Every score above is of rows that the fit had not seen. The parameters to download are those of one fit on all rows; "
-            "its scores on these same rows would flatter it.",
+            "Every score above is of rows that the fit had not seen.",
+            "The parameters to download are those of one fit on all rows; its scores on these same rows would flatter it.",
         ),
         Caveat(
             "Recalibration changes what the model claims, not what it knows.",

@@ -14,7 +14,7 @@ from calibcore.inference.levels import Levels, group_levels
 from calibcore.inference.periods import Periods
 from calibcore.plot.wording import difference, interval_words, level_percent, listed, view_words
 from calibcore.predictions import Predictions
-from calibcore.report.tables import NONE, Table, chance_text, count_text, p_text, plain, score_text, share_text
+from calibcore.report.tables import BY_CHANCE, NONE, Table, chance_text, count_text, p_text, plain, score_text, share_text
 from calibcore.report.words import Caveat, Number
 
 __all__ = [
@@ -98,7 +98,8 @@ def group_lines(found: Groups, event: str | None = None) -> tuple[str, ...]:
     clear = found.clearest
     more = len(clear) - _TOLD
     last = (f"{more:,} more {'is' if more == 1 else 'are'} off, by less: see the table.",) if more > 0 else ()
-    return (plain(found.text), *(_told(g, found, event) for g in clear[:_TOLD]), *last)
+    looked = found.text.replace("; intervals are Bonferroni-adjusted", "", 1)  # the chart says it, and what it means
+    return (plain(looked), *(_told(g, found, event) for g in clear[:_TOLD]), *last)
 
 
 def _told(g: Group, found: Groups, event: str | None) -> str:
@@ -150,7 +151,7 @@ def group_sentence(found: Groups, name: Callable[[str], str] = plain) -> str:
         return f"{head}; no group's gap could be told apart from 0, which does not show that there is none{by_test}."
     told = "; ".join(_gap_of(g, found, name) for g in off[:_IN_REPORT])
     more = f"; {len(off) - _IN_REPORT:,} more, by less" if len(off) > _IN_REPORT else ""
-    return f"{head}; the gap is off 0 in {len(off):,} ({told}{more}){by_test}."
+    return f"{head}; {len(off):,} {'group shows' if len(off) == 1 else 'groups show'} a gap ({told}{more}){by_test}."
 
 
 def _gap_of(g: Group, found: Groups, name: Callable[[str], str]) -> str:
@@ -191,7 +192,7 @@ def group_table(found: Groups) -> Table:
         "Holm-adjusted p",
         "Smallest gap seen (points)",
         "ECE",
-        "ECE by chance",
+        BY_CHANCE,
     )
     return Table(header, tuple(_row(g) for g in found.groups))
 
@@ -207,8 +208,8 @@ def _row(g: Group) -> tuple[str, ...]:
         p_text(g.p_value, g.p_value),
         p_text(g.p_holm, g.p_value),
         NONE if g.visible_gap is None else points(g.visible_gap),
-        score_text(g.ece),
-        NONE if g.chance is None else chance_text(g.chance),
+        score_text(g.ece, rows=g.n),
+        NONE if g.chance is None else chance_text(g.chance, g.n),
     )
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "Example",
     "Question",
     "Term",
+    "about",
     "questions",
 ]
 
@@ -89,13 +90,13 @@ SCORES = (
     ),
     Term(
         "ECE",
-        "Expected calibration error: the size of the gap in a bin, averaged over all rows.",
+        "Expected calibration error: the size of the gap in a bin, averaged over all rows. Lower is better.",
         "Σ over bins of (rows in the bin ÷ all rows) × |accuracy − mean confidence|",
         "Depends on the bins and is above 0 by chance alone; read it beside its chance range. Near 0 does not mean useful.",
     ),
     Term(
         "MCE",
-        "Maximum calibration error: the largest gap of any bin.",
+        "Maximum calibration error: the largest gap of any bin. Lower is better.",
         "max over bins of |accuracy − mean confidence|",
         "A single bin decides it, often one with few rows; look at them.",
     ),
@@ -152,7 +153,10 @@ GLOSSARY = Table(
         ("Base rate", "Share of rows in which the event happened."),
         ("Bin", "A range of confidences whose rows are looked at together."),
         ("Bonferroni, Holm", "Adjustments for looking at several groups at once: of many, one looks odd by chance."),
-        ("Chance range", "What a calibrated model with the same confidences would score: the median and the 95th percentile."),
+        (
+            "Chance range",
+            "What a calibrated model with the same confidences scores: typically (half of samples lie below), and up to (19 of 20 do).",
+        ),
         ("Confidence", "Probability that the model gives to the class it predicts."),
         ("Cross-fitting", "Fitting on some rows and judging on others, in turn, until every row was judged once."),
         ("Equal mass", "Bins that hold about equally many rows; their edges come from the data."),
@@ -174,6 +178,12 @@ GLOSSARY = Table(
         ("Wilson interval", "An interval for a share of rows that holds up with few rows too."),
     ),
 )
+
+
+def about(label: str) -> str | None:
+    """What a score means and does not tell, by the name that stands over its number; None for other numbers."""
+    term = next((t for t in SCORES if t.name in (label, f"{label} score")), None)
+    return None if term is None else f"{term.meaning} {term.limit}"
 
 
 def questions(a: Analysis) -> tuple[Question, ...]:

@@ -10,6 +10,7 @@ from typing import TypeVar, Unpack
 
 from calibcore.advice.recalibration import Remedies, remedies
 from calibcore.analysis import Analysis, Settings, analyze, compare
+from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
 from calibcore.report.fix_words import class_sentence
@@ -18,7 +19,7 @@ from calibcore.report.pdf import MISSING, can_write, report_pdf
 from calibcore.report.reporting import MOST_MODELS, Options, times_in_groups, with_period
 from calibcore.report.tables import plain
 
-__all__ = ["class_change", "make_report", "or_reason", "report_ending", "time_hint"]
+__all__ = ["class_change", "make_report", "or_reason", "report_ending", "subject_first", "time_hint"]
 
 T = TypeVar("T")
 
@@ -76,9 +77,23 @@ def make_report(
         "comparison": or_reason(lambda: compare(models, replace(settings, on_request=()))) if len(models) > 1 else None,
         "remedies": found,
         "classes": class_change(models[0], found),
-        "could_be_time": times_in_groups(models[0]),
     }
     return report_html(analyses, **words).encode() if ending == ".html" else report_pdf(analyses, **words)
+
+
+def subject_first(models: Sequence[Predictions], name: str | None) -> list[Predictions]:
+    """The models with the one that the report is about first; an InputError where none has that name.
+
+    Parameters
+    ----------
+    models : sequence of Predictions
+    name : str, optional
+        The first by default.
+    """
+    names = [m.name for m in models]
+    if name is not None and name not in names:
+        raise InputError(f"There is no model called {name!r}; there are {listing(names)}.", value=name, available=tuple(names))
+    return sorted(models, key=lambda m: name is not None and m.name != name)
 
 
 def time_hint(model: Predictions) -> tuple[str, ...]:

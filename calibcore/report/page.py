@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from typing import Unpack
-from unicodedata import east_asian_width
 
 from calibcore import plot
 from calibcore.analysis import Analysis
+from calibcore.report import room
 from calibcore.report.parts import Section
 from calibcore.report.reporting import NOTE_TITLE, Options, Report, reported
 from calibcore.report.tables import Table
 
-__all__ = ["preview_height", "report_html", "to_html"]
+__all__ = ["preview_style", "report_html", "to_html"]
 
 # Should a text ever get past the escapes: nothing may run, and nothing may be fetched.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-# Widths of letters against a small one, and how many of these fit on one sheet in the usual size.
-_WIDE, _CAPITAL = 2.2, 1.9
-_ROOM, _SMALLEST = 3_300, 0.6
-_LOWEST, _HEAD, _EACH = 1_620, 560, 0.355  # pixels of a screen: least height, and what it takes besides and for each small letter
-_TITLE, _VERDICT = 4, 2  # how much more room than a small letter one of the title and one of the verdict takes
+_PREVIEWS = (0, *range(240, room.NARROW, 20), *range(room.NARROW + 1, 1_040, 20))  # widths of the preview's frame, in pixels
 
 
 def report_html(analyses: Sequence[Analysis], **options: Unpack[Options]) -> str:
@@ -62,34 +57,36 @@ def to_html(r: Report) -> str:
         f'<div class="below">\n{"".join([_section(r.caveats), *note])}</div>\n',
         f"<footer>{escape(r.footer)}</footer>\n",
     ]
-    return f"{head}<body style='--scale: {_scale(r):g}'>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
+    return f"{head}<body style='{_sizes(r)}'>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
 
 
-def preview_height(r: Report) -> int:
-    """Pixels of height, about, in a window of 680: the page runs no script that could tell, and must not."""
-    return round(max(_LOWEST, _HEAD + _EACH * _width(r)))
+def preview_style(r: Report, around: str) -> str:
+    """Rules by which a frame shows the whole page, about, however wide it is: the page runs no script that could tell, and must not.
+
+    Parameters
+    ----------
+    r : Report
+    around : str
+        Selector of the element that holds the frame and is as wide.
+    """
+    heights = ((width, room.screen_height(r, width)) for width in _PREVIEWS)
+    rules = "\n".join(f"@container (min-width: {w}px) {{ {around} iframe {{ height: {h}px !important; }} }}" for w, h in heights)
+    follows = f"{around} {{ container-type: inline-size; }}\n{around} :has(iframe) {{ height: auto !important; }}"
+    return f"<style>\n{follows}\n{rules}\n</style>"
 
 
-def _scale(r: Report) -> float:
-    """Letters and pictures are printed smaller where there are many words: one sheet has room for so many; 1 is the usual size."""
-    return round(max(_SMALLEST, min(1.0, math.sqrt(_ROOM / _width(r)))), 2)
-
-
-def _width(r: Report) -> float:
-    """Width of all words together, in small letters."""
-    sections = (*r.below, *r.beside, r.caveats, Section("", (r.note,)))
-    texts = [*[r.title] * _TITLE, *[r.to_do + r.verdict] * _VERDICT, r.audience, r.how_to_read, r.differences, r.key, r.footer]
-    texts += [value for _, value in r.facts]
-    texts += [line for s in sections for line in s.lines]
-    texts += [cell for row in r.table.rows for cell in row]
-    return sum(_WIDE if east_asian_width(c) in "WF" else _CAPITAL if c.isupper() else 1 for c in "".join(texts))
+def _sizes(r: Report) -> str:
+    """Letters and pictures are printed as large as one sheet has room for."""
+    size, picture = room.printed(r)
+    return f"--letter: {size:g}; --picture: {picture:g}"
 
 
 def _head(r: Report) -> str:
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in r.facts)
+    which = f"<p>{escape(r.which)}</p>\n" if r.which else ""
     return (
         f'<p class="for">{escape(r.about)}</p>\n<h1>{escape(r.title)}</h1>\n'
-        f'<div class="verdict">\n<p><strong>What to do:</strong> {escape(r.to_do)}</p>\n<p>{escape(r.verdict)}</p>\n</div>\n'
+        f'<div class="verdict">\n<p><strong>What to do:</strong> {escape(r.to_do)}</p>\n<p>{escape(r.verdict)}</p>\n{which}</div>\n'
         f'<dl class="facts">\n{facts}</dl>\n'
     )
 

@@ -9,40 +9,41 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcore.advice.recalibration import Remedies
-from calibcore.advice.verdict import percent
+from calibcore.advice.verdict import PATTERN_NAMES, percent
 from calibcore.analysis import Analysis, Comparison
-from calibcore.checks import rows_text
+from calibcore.inference.comparison import Differences
 from calibcore.inference.groups import Groups
-from calibcore.inference.periods import Period, Periods
+from calibcore.inference.periods import Periods
 from calibcore.plot import counts, reliability
 from calibcore.plot.frame import clustered, weighted, words_of, x_start
 from calibcore.plot.marks import Chart
-from calibcore.plot.wording import FEW_ROWS, difference, listed, p_words
-from calibcore.report.act_words import act_lines, cost_lines, panel_of, whole
+from calibcore.plot.wording import FEW_ROWS, difference, p_words
+from calibcore.report.act_words import acting_lines, acting_notes, cost_lines, panel_of, whole
 from calibcore.report.advising import pattern_lines
+from calibcore.report.data_words import data_notes
 from calibcore.report.group_words import group_sentence
+from calibcore.report.naming import event_name, joined, short, short_name
 from calibcore.report.tables import Table, chance_text, count_text, gap_text, plain, score_text, share_text
 from calibcore.report.training import Answers, training_statements
-from calibcore.report.words import difference_sentence, event_of, headline, worst_range
+from calibcore.report.which import other_scores, rows_compared, smaller_error
+from calibcore.report.words import headline, worst_range
 
 __all__ = [
     "MEANING",
-    "NAME_LENGTH",
     "Section",
     "caveats",
     "charts",
     "differences",
-    "facts",
-    "hashes",
     "how_to_read",
     "key",
     "means",
     "pattern",
     "plain_terms",
-    "short",
     "table",
     "threshold",
+    "title",
     "verdict_words",
+    "which",
     "worth",
 ]
 
@@ -51,12 +52,10 @@ MEANING = (
     "It shows whether the numbers can be believed, not how much the model knows."
 )
 _VERDICT_WORDS = 35
-NAME_LENGTH, _FILE = 36, 50  # characters of a name that one page has room for
-_NOTES, _NOTE = 3, 180  # notes on the data, and characters of one
+_NOTE = 180  # characters of a reason
+_BESIDE = {1: 36, 2: 28, 3: 20}  # characters of a name in the title, by the number of models that stand beside the first
 _COLUMNS = 2  # columns of groups that are told
-_SHA = 12  # of its 64 digits that stand beside a file's name
-_SIDE, _TALLEST, _LOW = 440, 0.95, 150  # pixels: width of the pictures, most height over it, height of the lower one
-_LATER = "The results hold for cases like these; they were not checked for later ones."
+_SIDE, _TALLEST, _LOW = 430, 0.95, 146  # pixels: width of the pictures, most height over it, height of the lower one
 _CONSTANT = {
     "the base rate": "a forecast that gives every row the base rate",
     "the class shares": "a forecast that gives every row the shares of the classes",
@@ -73,24 +72,20 @@ class Section:
     listed: bool = False
 
 
-def short(text: str, most: int) -> str:
-    """A name with its middle left out where it is too long: names often differ at their ends."""
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+# --- title, verdict, and what stands beside the charts --------------------------------------------------------------------
 
 
-def _short(name: str) -> str:
-    """A name from a file, on one line and no longer than there is room for."""
-    return short(plain(name), NAME_LENGTH)
-
-
-# --- verdict, and what stands beside the charts ---------------------------------------------------------------------------
+def title(analyses: Sequence[Analysis]) -> str:
+    """What the report is about, and which models stand beside it."""
+    about = f"Calibration of {short_name(analyses[0].name)}"
+    others = [short_name(a.name, _BESIDE[len(analyses) - 1]) for a in analyses[1:]]
+    return f"{about}, beside {joined(others)}" if others else about
 
 
 def verdict_words(a: Analysis) -> tuple[str, tuple[str, ...]]:
     """The verdict in at most 35 words, and the sentences that had no room in it."""
-    first = headline(replace(a, name=_short(a.name)))
-    said = first.removeprefix(_short(a.name)).lstrip(": ").removeprefix("is ").casefold()
+    first = headline(replace(a, name=short_name(a.name)))
+    said = first.removeprefix(short_name(a.name)).lstrip(": ").removeprefix("is ").casefold()
     kept = [f"{first}."]
     left: list[str] = []
     for sentence in _sentences(_in_view(a)):
@@ -103,7 +98,7 @@ def verdict_words(a: Analysis) -> tuple[str, tuple[str, ...]]:
 
 def _in_view(a: Analysis) -> str:
     """The verdict's text; in another view it says that it judges the predicted class, which that view does not show."""
-    text = a.verdict.text.replace(" points", " percentage points", 1)
+    text = a.verdict.text
     itself = a.view == "top_label" or "top_label" not in a.views  # a reduced file may hold one view alone, which is then judged
     if itself or a.verdict.level == "V0" or "in the positive view" in text.casefold():
         return text
@@ -122,7 +117,7 @@ def means() -> Section:
 
 def plain_terms(a: Analysis) -> Section:
     """One sentence in frequencies; in another view also the range that is off most, for there errors can cancel on average."""
-    worst = worst_range(a, _short) if a.view != "top_label" else None
+    worst = worst_range(a, short_name) if a.view != "top_label" else None
     return Section("In plain terms", (_of_all(a) if a.view != "top_label" else _in_ranges(a) or _of_all(a), *([worst] if worst else [])))
 
 
@@ -142,7 +137,8 @@ def _of_all(a: Analysis) -> str:
     top = a.view == "top_label"
     shares = (1 - a.mean_confidence, 1 - a.accuracy) if top else (a.mean_confidence, a.accuracy)
     among, (expected, found) = _frequencies(a, *shares)
-    what = "wrong" if top else f"“{_event(a)}”"
+    what = "wrong" if top else f"“{event_name(a)}”"
+    among = among if top else f"On average, {among[0].lower()}{among[1:]}"
     return f"{among}, {expected} should be {what} by the model's own figures; {found} {'was' if found == '1' else 'were'}."
 
 
@@ -158,10 +154,6 @@ def _frequencies(a: Analysis, expected: float, found: float) -> tuple[str, tuple
     return among, (whole(a.n * expected), f"{a.n * found:,.0f}")
 
 
-def _event(a: Analysis) -> str:
-    return short(event_of(a) or "positive", NAME_LENGTH)
-
-
 def pattern(a: Analysis, found: Remedies | str | None, classes: str | None = None) -> Section:
     """What is wrong, what usually helps, and whether it was tested."""
     return Section("Pattern and remedy", pattern_lines(a, found, classes, most=_NOTE))
@@ -169,13 +161,9 @@ def pattern(a: Analysis, found: Remedies | str | None, classes: str | None = Non
 
 def threshold(a: Analysis) -> Section | None:
     """Rows acted on, errors expected and found."""
-    panel = panel_of(a)
-    if panel is None:
+    if panel_of(a) is None:
         return None
-    coverage = f"{percent(panel.coverage)}{' of their weight' if weighted(a) else ''}"
-    acted = f"Whoever acts on every row with {panel.rule} acts on {count_text(panel.acted.count)} of {rows_text(a.n)} ({coverage})."
-    lines = (acted, *act_lines(a)[:2]) if panel.acted.count else act_lines(a)
-    return Section("At your threshold", (*lines, *cost_lines(a)))
+    return Section("At your threshold", (*acting_lines(a), *acting_notes(a), *cost_lines(a)))
 
 
 def worth(a: Analysis) -> Section:
@@ -196,11 +184,11 @@ def _base_rate(a: Analysis) -> str:
     if "positive" in a.views:
         bins = a.views["positive"]
         share = float(np.nansum(bins.weight * bins.accuracy) / bins.weight.sum())
-        return f"Base rate: {share_text(share)} of the rows are “{_short(a.positive_class or 'positive')}”."
+        return f"Base rate: {share_text(share)} of the rows are “{short_name(a.positive_class or 'positive')}”."
     if a.classwise is not None:
         most = max(a.classwise.rows, key=lambda c: a.classwise.rows[c] if a.classwise else 0)
         share = a.classwise.rows[most] / a.n
-        return f"Most frequent of {len(a.classes)} classes: “{_short(most)}”, {share_text(share)} of the rows."
+        return f"Most frequent of {len(a.classes)} classes: “{short_name(most)}”, {share_text(share)} of the rows."
     return f"It is right in {share_text(a.accuracy)} of the rows."
 
 
@@ -248,31 +236,55 @@ def table(analyses: Sequence[Analysis]) -> Table:
 
 def _row(a: Analysis) -> tuple[str, ...]:
     return (
-        _short(a.name),
+        short_name(a.name),
         _few_words(a),
         count_text(a.n),
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
-        f"{score_text(a.ece)} ({chance_text(a.chance)})",
-        score_text(a.brier),
-        score_text(a.log_loss),
+        f"{score_text(a.ece, rows=a.n)} ({chance_text(a.chance, a.n)})",
+        score_text(a.brier, rows=a.n),
+        score_text(a.log_loss, rows=a.n),
     )
 
 
 def _few_words(a: Analysis) -> str:
     """The headline without its subject: "overconfident"."""
+    if a.pattern.name == "none_detected":
+        return PATTERN_NAMES[a.pattern.name]
     said = headline(replace(a, name="")).lstrip(": ")
     return said.removeprefix("is ").removeprefix("shows ").removesuffix(" in these rows")
 
 
-def differences(analyses: Sequence[Analysis], comparison: Comparison | str | None) -> str:
-    """Which of the models scores better, in sentences; or why they are not compared."""
+def which(analyses: Sequence[Analysis], comparison: Comparison | str | None) -> str:
+    """Which of the models makes the smaller error, by the score that decides; or why they are not compared."""
     if not isinstance(comparison, Comparison):
         return f"Not compared with each other: {short(plain(comparison), _NOTE)}" if comparison else ""
-    names, base = {a.name for a in analyses}, _short(comparison.baseline)
-    found = (d for d in comparison.differences if {d.model, comparison.baseline} <= names)
-    return " ".join(difference_sentence(replace(d, model=_short(d.model)), base) for d in found)
+    base, level, found = _compared(analyses, comparison)
+    said = [smaller_error(d, base, level) for d in found]
+    better = sum(line.startswith(f"{d.model} makes") for d, line in zip(found, said, strict=True))
+    return " ".join([*said, *([f"Each was compared with {base}, not with the others."] if better > 1 else [])])
+
+
+def differences(analyses: Sequence[Analysis], comparison: Comparison | str | None) -> str:
+    """What the other score says about each pair of models, and on which rows they were compared."""
+    if not isinstance(comparison, Comparison):
+        return ""
+    base, level, found = _compared(analyses, comparison)
+    rows = dict.fromkeys(rows_compared(d.pairing) for d in found)
+    if len(rows) > 1:
+        beside = [f"{d.model}: {other_scores(d, base, level)} {rows_compared(d.pairing)}" for d in found]
+        return " ".join(beside)
+    several = len(found) > 1
+    beside = [f"{f'{d.model}: ' if several else ''}{said}" for d in found if (said := other_scores(d, base, level))]
+    return " ".join([*beside, *(line.replace("Both were", "They were") if several else line for line in rows)])
+
+
+def _compared(analyses: Sequence[Analysis], comparison: Comparison) -> tuple[str, float, list[Differences]]:
+    """The name of the model that the others are compared with, the level, and the differences, with names that there is room for."""
+    names = {a.name for a in analyses}
+    found = [replace(d, model=short_name(d.model)) for d in comparison.differences if {d.model, comparison.baseline} <= names]
+    return short_name(comparison.baseline), comparison.analyses[0].settings.level, found
 
 
 def key(a: Analysis) -> str:
@@ -283,68 +295,28 @@ def key(a: Analysis) -> str:
         else "share that happened minus mean probability, below zero where probabilities are too high"
     )
     return (
-        f"Gap: {gap}; in percentage points, in brackets its interval. ECE: average distance of claim and outcome over the bins, "
-        "in brackets what a calibrated model would show by chance alone. "
+        f"Gap: {gap}; in points, in brackets its interval. ECE: average distance of claim and outcome over the bins, "
+        "in brackets what a calibrated model typically shows by chance alone, and exceeds in 1 of 20 samples. "
         f"Brier score ({a.brier_scale.split(', ')[-1]}) and log loss: overall error, lower is better."
     )
-
-
-def facts(analyses: Sequence[Analysis], could_be_time: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-    """Files with rows and the start of their SHA-256, and the period covered."""
-    return (*dict.fromkeys(_data(a) for a in analyses), ("Period covered", _period(analyses[0], could_be_time)))
-
-
-def hashes(analyses: Sequence[Analysis]) -> str:
-    """The whole SHA-256 of each file, for who must know that it is the same one."""
-    files = dict.fromkeys(
-        (str(a.source["file"]), str(a.source["sha256"])) for a in analyses if a.source.get("file") and a.source.get("sha256")
-    )
-    return f"SHA-256: {'; '.join(f'{short(plain(name), _FILE)} {plain(sha)}' for name, sha in files)}." if files else ""
-
-
-def _data(a: Analysis) -> tuple[str, str]:
-    rows = rows_text(a.n)
-    if not a.source.get("file"):
-        return "Data", f"{rows}, not read from a file"
-    left_out = f", {count_text(a.n_excluded)} left out" if a.n_excluded else ""
-    sha = plain(str(a.source.get("sha256", "")))
-    known = f"; SHA-256 {sha[:_SHA]}{'…' if len(sha) > _SHA else ''}" if sha else ""
-    return "Data", f"{short(plain(str(a.source['file'])), _FILE)}, {rows}{left_out}{known}"
-
-
-def _period(a: Analysis, could_be_time: Sequence[str]) -> str:
-    found: Periods | None = a.requested.get("periods")
-    timed = [p for p in (found.periods if found is not None else ()) if p.position is not None]
-    if not timed:
-        named = listed([_short(name) for name in could_be_time], 2)
-        return f"not known (no column was named as the time{f'; {named} could be it' if named else ''}). {_LATER}"
-    first, last = (_short(_end(p, i)) for p, i in ((timed[0], 0), (timed[-1], -1)))
-    return f"{first if first == last else f'{first} to {last}'}. {_LATER}"
-
-
-def _end(period: Period, which: int) -> str:
-    """The first or the last time of a period that is named by both."""
-    return period.name.split(" to ")[which]
 
 
 # --- caveats --------------------------------------------------------------------------------------------------------------
 
 
-def caveats(a: Analysis, training: Answers) -> Section:
+def caveats(analyses: Sequence[Analysis], training: Answers) -> Section:
     """What must be read beside the numbers; ``training`` has the answer for each model by its name."""
-    lines = [*training_statements({_short(name): answer for name, answer in training.items()})]
+    a = analyses[0]
+    lines = [*training_statements({short_name(name): answer for name, answer in training.items()})]
     lines += verdict_words(a)[1] if a.verdict.level in ("V0", "V1") else ()
     lines += [line for line in (_view_line(a), _changes(a)) if line]
     lines += _by_group(a)
     lines.append(_bins(a))
     if a.task == "multiclass" and a.view == "top_label":
         lines.append("Checks only the predicted class; the probabilities of the other classes can be wrong.")
-    notes = [*dict.fromkeys(map(plain, a.notes))]
     if not clustered(a):
         lines.append("Intervals assume independent rows; repeated rows of one person or event make the true intervals wider.")
-    lines += [f"About the data: {short(note, _NOTE)}" for note in notes[:_NOTES]]
-    if len(notes) > _NOTES:
-        lines.append(f"{len(notes) - _NOTES} more notes on the data stand in the dashboard and in the output of calibcore measure.")
+    lines += data_notes(analyses)
     return Section("Read with care", tuple(lines), listed=True)
 
 
@@ -352,12 +324,12 @@ def _view_line(a: Analysis) -> str | None:
     """What the verdict judges, where the picture shows something else."""
     if a.view == "top_label" or "top_label" not in a.views:
         return None
-    event = f"“{_event(a)}”"
+    event = f"“{event_name(a)}”"
     if a.pattern.name == "shifted":
         return f"The verdict is about the probability of {event}." if a.view == "positive" else "The verdict is about the positive class."
     if a.view == "positive":
         judged = f"The picture shows the probability of {event}, the verdict judges the predicted class."
-        return f"{judged} Too sure there looks like an S round 50% here."
+        return f"{judged}"
     return f"The picture shows {event} against all other classes; the verdict judges the predicted class."
 
 
@@ -373,7 +345,7 @@ def _changes(a: Analysis) -> str | None:
     if found is None or found.change is None or found.change.p_value > 0.05:
         return None
     ends = (f(found.judged, key=lambda p: p.gap.value) for f in (min, max))
-    low, high = (f"{difference(p.gap.value, in_points=True)} points ({_short(p.name)})" for p in ends)
+    low, high = (f"{difference(p.gap.value, in_points=True)} points ({short_name(p.name)})" for p in ends)
     compared = f"{len(found.judged)} periods compared, {p_words(found.change.p_value)}"
     return f"The gap is not the same throughout the period ({compared}): from {low} to {high}."
 
@@ -381,7 +353,7 @@ def _changes(a: Analysis) -> str | None:
 def _by_group(a: Analysis) -> list[str]:
     """For which groups the gap is off 0, column by column, where the settings ask for groups."""
     asked: Mapping[str, Groups] = a.requested.get("groups", {})
-    lines = [group_sentence(found, _short) for found in asked.values()]
+    lines = [group_sentence(found, short_name) for found in asked.values()]
     more = len(lines) - _COLUMNS
     if more <= 0:
         return lines

@@ -77,12 +77,12 @@ def _crossing(a: Analysis, side: str) -> str:
 
 def _halves(a: Analysis) -> list[str]:
     halves = a.pattern.evidence.get("halves_z")
-    if not halves or None in halves:
+    if not halves or None in halves or len(a.detection.bins.count) == 1:
         return []
     if a.pattern.name.startswith("uniform"):
-        return ["If the claims fitted in the lower or the upper half of its confidence, it would be a fault of one range."]
+        return ["If the claims fitted in one half of its rows, the less sure or the surer, it would be a fault of one range."]
     word = _SIDES["over" if "overconfidence" in a.pattern.name else "under"]
-    return [f"If it were {word} in the lower and in the upper half of its confidence, it would be so throughout."]
+    return [f"If it were {word} in both halves of its rows, the less sure and the surer, it would be no fault of one range."]
 
 
 def _non_uniform(a: Analysis) -> list[str]:

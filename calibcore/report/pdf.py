@@ -85,6 +85,7 @@ def _data(r: Report) -> dict[str, Any]:
         "facts": r.facts,
         "to_do": r.to_do,
         "verdict": r.verdict,
+        "which": r.which,
         "charts": [{"svg": _in_our_font(plot.svg(c)), "alt": c.alt} for c in r.charts],
         "how_to_read": r.how_to_read,
         "below": [_section(s) for s in r.below],

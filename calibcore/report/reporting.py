@@ -19,6 +19,7 @@ from calibcore.plot.marks import Chart
 from calibcore.predictions import Predictions
 from calibcore.report import parts
 from calibcore.report.advising import what_to_do
+from calibcore.report.data_words import facts, hashes
 from calibcore.report.parts import Section
 from calibcore.report.tables import Table, plain, settings_text
 from calibcore.report.training import Training
@@ -42,6 +43,7 @@ MOST_MODELS = 4
 MOST_HEADING, MOST_AUDIENCE, MOST_NOTE = 120, 80, 280  # characters
 _TIME = re.compile(r"(19|20)\d{2}([-/.](\d{1,2}|[QqWw]\d{1,2})([-/.]\d{1,2}([ T].*)?)?)?|\d{1,2}[./]\d{1,2}[./](19|20)\d{2}.*")
 NOTE_TITLE = "Analyst’s note"
+_CHARTS, _LINE, _SECTION = 38, 60, 2  # lines that the charts and their caption take, letters in a line, lines for a heading
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 
 
@@ -60,8 +62,6 @@ class Options(TypedDict, total=False):
         Whether the rows were used to train or tune the models: one answer for all, or one for each analysis.
     classes : str, optional
         What the best remedy does to the predicted classes: `calibcore.report.fix_words.class_sentence`.
-    could_be_time : sequence of str, optional
-        Columns that could be the time, where none was named: `times_in_groups`.
     date : datetime.date, optional
         Today by default.
     """
@@ -73,7 +73,6 @@ class Options(TypedDict, total=False):
     note: str | None
     training: Training | Sequence[Training]
     classes: str | None
-    could_be_time: Sequence[str]
     date: dt.date | None
 
 
@@ -93,6 +92,8 @@ class Report:
         What to do, in one sentence.
     verdict : str
         At most 35 words.
+    which : str
+        Which of several models makes the smaller error; "" for one.
     charts : tuple of Chart
         The diagram and the share of rows.
     how_to_read : str
@@ -101,7 +102,7 @@ class Report:
         What stands below and beside the charts.
     table, table_title : Table, str
     differences, key : str
-        Between the models ("" for none), and what the columns mean.
+        What else tells the models apart ("" for none), and what the columns mean.
     note : str
         Of the analyst; "" for none.
     """
@@ -113,6 +114,7 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     to_do: str
     verdict: str
+    which: str
     charts: tuple[Chart, ...]
     how_to_read: str
     below: tuple[Section, ...]
@@ -150,25 +152,28 @@ def reported(analyses: Sequence[Analysis], **options: Unpack[Options]) -> Report
     _check(analyses, options.get("remedies"))
     answers = _answers(analyses, options.get("training", "unknown"))
     a, day = analyses[0], options.get("date") or dt.datetime.now().astimezone().date()
+    beside = _beside(a, options.get("remedies"), options.get("classes"))
+    below, beside = _balanced(beside)
     return Report(
-        title=_own("heading", options.get("heading"), MOST_HEADING) or f"Calibration of {parts.short(plain(a.name), parts.NAME_LENGTH)}",
+        title=_own("heading", options.get("heading"), MOST_HEADING) or parts.title(analyses),
         day=day,
         date=f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
         audience=_own("audience", options.get("audience"), MOST_AUDIENCE),
-        facts=parts.facts(analyses, options.get("could_be_time", ())),
+        facts=facts(analyses),
         to_do=what_to_do(a, options.get("remedies"), answers[a.name]),
         verdict=parts.verdict_words(a)[0],
+        which=parts.which(analyses, options.get("comparison")),
         charts=parts.charts(a),
         how_to_read=parts.how_to_read(a),
-        below=(parts.means(),),
-        beside=_beside(a, options.get("remedies"), options.get("classes")),
+        below=below,
+        beside=beside,
         table=parts.table(analyses),
         table_title="The model in numbers" if len(analyses) == 1 else "The models in numbers",
         differences=parts.differences(analyses, options.get("comparison")),
         key=parts.key(a),
-        caveats=parts.caveats(a, answers),
+        caveats=parts.caveats(analyses, answers),
         note=_own("note", options.get("note"), MOST_NOTE),
-        footer=f"Made with calibcore {__version__}. To repeat it: {settings_text(a.settings)} {parts.hashes(analyses)}".rstrip(),
+        footer=f"Made with calibcore {__version__}. To repeat it: {settings_text(a.settings)} {hashes(analyses)}".rstrip(),
     )
 
 
@@ -181,6 +186,12 @@ def _answers(analyses: Sequence[Analysis], training: Training | Sequence[Trainin
 def _beside(a: Analysis, remedies: Remedies | str | None, classes: str | None) -> tuple[Section, ...]:
     found = (parts.plain_terms(a), parts.pattern(a, remedies, classes), parts.threshold(a), parts.worth(a))
     return tuple(section for section in found if section is not None)
+
+
+def _balanced(beside: tuple[Section, ...]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """What stands below and beside the charts: the meaning of calibration comes last, in the column that is shorter."""
+    lines = sum(_SECTION + sum(-(-len(line) // _LINE) for line in s.lines) for s in beside)
+    return ((parts.means(),), beside) if lines > _CHARTS else ((), (*beside, parts.means()))
 
 
 def with_period(model: Predictions, settings: Settings) -> Settings:

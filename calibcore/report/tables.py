@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calibcore.advice.verdict import percent, points
+from calibcore.advice.patterns import MIN_ROWS
+from calibcore.advice.verdict import PATTERN_NAMES, percent, points
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import name_key, percent_text
@@ -20,8 +21,11 @@ from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import pairing_text
 
 __all__ = [
+    "BY_CHANCE",
+    "CHANCE_KEY",
     "NONE",
     "Table",
+    "chance_sentence",
     "chance_text",
     "count_text",
     "difference_table",
@@ -43,6 +47,10 @@ __all__ = [
 ]
 
 NONE = "–"
+BY_CHANCE = "ECE by chance (typically, up to)"  # heads what `chance_text` gives
+CHANCE_KEY = "ECE by chance: what a calibrated model typically shows on such rows, and what it exceeds in 1 of 20 samples."
+_ROUNDING = 1e-12  # a change that is not 0
+_FINEST = 8  # decimals of an end near 0
 _LEAST_P = 1 / 1001  # of a test by 1,000 redraws
 _FEW = 30  # rows below which a bin's gap is mostly noise
 # What a spreadsheet takes for a formula: its sign first in a cell, also behind what is skipped or taken for a quote.
@@ -134,17 +142,25 @@ def count_text(n: float) -> str:
     return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
 
 
-def score_text(x: float | None, *, signed: bool = False) -> str:
-    """ECE, Brier score, log loss: four decimals; "–" where undefined."""
+def score_text(x: float | None, *, signed: bool = False, rows: float | None = None) -> str:
+    """ECE, Brier score, log loss: four decimals, two where there are too few ``rows`` to judge a model; "–" where undefined."""
     if x is None:
         return NONE
-    text = f"{x:+.4f}" if signed else f"{x:.4f}"
+    decimals = 2 if rows is not None and rows < MIN_ROWS else 4
+    text = f"{x:+.{decimals}f}" if signed else f"{x:.{decimals}f}"
     return _minus(text.lstrip("+-") if float(text) == 0 else text)
 
 
-def chance_text(c: ChanceRange) -> str:
-    """What a calibrated model shows, median to 95th percentile: "0.0080 to 0.0139"."""
-    return f"{score_text(c.median)} to {score_text(c.p95)}"
+def chance_text(c: ChanceRange, rows: float | None = None) -> str:
+    """What a calibrated model typically shows, and exceeds in 1 of 20 samples, median and 95th percentile: "0.0080, up to 0.0139"."""
+    return f"{score_text(c.median, rows=rows)}, up to {score_text(c.p95, rows=rows)}"
+
+
+def chance_sentence(c: ChanceRange, view: str, rows: float | None = None) -> str:
+    """The same in a sentence, for a view."""
+    what = "confidences" if view == "top_label" else "probabilities"
+    typical, most = (score_text(x, rows=rows) for x in (c.median, c.p95))
+    return f"A calibrated model with these {what} typically shows {typical} here by chance, and more than {most} in 1 of 20 samples."
 
 
 def share_text(x: float | None) -> str:
@@ -153,11 +169,11 @@ def share_text(x: float | None) -> str:
 
 
 def interval_text(e: Estimate | None, *, in_points: bool = False) -> str:
-    """A difference with its interval: "−11.0 (−12.2, −9.8)"; only the value where there is no interval."""
+    """A difference with its interval: "−11.0 (−12.2 to −9.8)"; only the value where there is no interval."""
     if e is None:
         return NONE
     show = _signed_points if in_points else _signed_score
-    return show(e.value) if e.low is None or e.high is None else f"{show(e.value)} ({show(e.low)}, {show(e.high)})"
+    return show(e.value) if e.low is None or e.high is None else f"{show(e.value)} ({show(e.low)} to {show(e.high)})"
 
 
 def gap_text(e: Estimate) -> str:
@@ -170,7 +186,11 @@ def _signed_points(x: float) -> str:
 
 
 def _signed_score(x: float) -> str:
-    return score_text(x, signed=True)
+    """Four decimals; one digit where that would make 0 of a difference that is none."""
+    if abs(x) <= _ROUNDING or round(abs(x), 4):
+        return score_text(x, signed=True)
+    decimals = next((d for d in range(5, _FINEST) if round(abs(x), d)), _FINEST)
+    return _minus(f"{x:+.{decimals}f}") if round(abs(x), decimals) else score_text(0.0)
 
 
 def _minus(text: str) -> str:
@@ -209,14 +229,14 @@ def model_table(analyses: Sequence[Analysis]) -> Table:
     Returns
     -------
     Table
-        ECE stands with its chance range: what a calibrated model with these confidences shows, median to 95th
-        percentile.  Both strategies are shown where the bins are not custom.
+        ECE stands with its chance range: what a calibrated model with these confidences typically shows, and exceeds in
+        1 of 20 samples.  Both strategies are shown where the bins are not custom.
     """
     settings = analyses[0].settings
     words = ("Accuracy", "Mean confidence") if settings.view == "top_label" else ("Share of positives", "Mean probability")
     others = _other_strategies(settings)
     header: tuple[str, ...] = ("Model", "Rows", *words, f"Gap, points ({percent(settings.level)})")
-    header += (f"ECE ({_strategy_words(settings.strategy)})", "ECE by chance")
+    header += (f"ECE ({_strategy_words(settings.strategy)})", BY_CHANCE)
     header += tuple(f"ECE ({_strategy_words(other)})" for other in others)
     header += ("MCE (bin, rows)", "Brier (scale)", "Log loss", "Pattern")
     return Table(header, tuple(_model_row(a, others) for a in analyses))
@@ -229,13 +249,13 @@ def _model_row(a: Analysis, others: tuple[str, ...]) -> tuple[str, ...]:
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
-        score_text(a.ece),
-        chance_text(a.chance),
-        *(score_text(_swept(a, o)) for o in others),
+        score_text(a.ece, rows=a.n),
+        chance_text(a.chance, a.n),
+        *(score_text(_swept(a, o), rows=a.n) for o in others),
         mce_text(a.bins),
-        f"{score_text(a.brier)} ({a.brier_scale.split(', ')[-1]})",
-        score_text(a.log_loss),
-        a.pattern.name.replace("_", " "),
+        f"{score_text(a.brier, rows=a.n)} ({a.brier_scale.split(', ')[-1]})",
+        score_text(a.log_loss, rows=a.n),
+        PATTERN_NAMES[a.pattern.name],
     )
 
 
@@ -245,7 +265,7 @@ def mce_text(b: BinnedStatistics) -> str:
     n = float(b.count[i])
     only = "only " if n < _FEW else ""
     low, high = (f"{100 * float(b.edges[j]):.3g}" for j in (i, i + 1))
-    return f"{score_text(b.mce)} ({low}–{high}%, {only}{count_text(n)} {'row' if n == 1 else 'rows'})"
+    return f"{score_text(b.mce, rows=float(b.count.sum()))} ({low}–{high}%, {only}{count_text(n)} {'row' if n == 1 else 'rows'})"
 
 
 def _strategy_words(strategy: str) -> str:

@@ -12,8 +12,11 @@ __all__ = ["tools_sentence", "tools_table"]
 
 
 def tools_table(found: Sequence[Reconciled]) -> Table:
-    """One line a tool or rule: its ECE of these rows, and why it differs."""
-    rows = ((plain(r.tool), score_text(r.ece), plain(r.why)) for r in found)
+    """One line for all tools and rules of one ECE of these rows and one cause, in the order of the first of each."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for r in found:
+        alike.setdefault((score_text(r.ece), plain(r.why)), []).append(plain(r.tool))
+    rows = ((", ".join(tools), ece, why) for (ece, why), tools in alike.items())
     return Table(("Tool or rule", "ECE", "Why it differs"), tuple(rows))
 
 
@@ -22,7 +25,7 @@ def tools_sentence(a: Analysis, found: Sequence[Reconciled]) -> str:
     values = [r.ece for r in found if r.ece is not None]
     low, high = score_text(min(values)), score_text(max(values))
     none = len(found) - len(values)
-    refused = f" {none} of {len(found)} give no value for these rows." if none else ""
+    refused = f" {none} of {len(found)} {'gives' if none == 1 else 'give'} no value for these rows." if none else ""
     spread = f"The same {a.n:,} rows by {len(found)} rules give an ECE from {low} to {high}.{refused}"
     text = f"{spread} They differ in what they ask and in how they bin."
     s = a.settings

@@ -6,24 +6,22 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from calibcore.advice.patterns import MIN_ROWS
 from calibcore.advice.verdict import confidence_range, percent
 from calibcore.analysis import Analysis
 from calibcore.checks import rows_text
-from calibcore.inference.comparison import Differences, Pairing
-from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import clustered, directions, notable, weighted, words_of
-from calibcore.plot.sweep import ece_between
 from calibcore.plot.wording import FEW_ROWS, bin_range, difference, interval_words
 from calibcore.report.rows import BinRows
-from calibcore.report.tables import Table, chance_text, count_text, gap_text, mce_text, plain, score_text, settings_text, share_text
+from calibcore.report.tables import Table, chance_sentence, chance_text, count_text, mce_text, plain, score_text, settings_text, share_text
 from calibcore.report.training import Training, training_caveat
+from calibcore.report.view_words import event_of
 
 __all__ = [
     "Caveat",
     "Number",
     "bin_option",
     "caveats",
-    "difference_sentence",
     "event_of",
     "evidence_lines",
     "has_remedy",
@@ -54,6 +52,7 @@ _HEADLINES = {
 }
 _NO_REMEDY = ("None", "Probably none", "Recalibration cannot")  # how the advice against one begins
 _SMALL_P = 0.001
+_FEWEST, _MOST = 5, 50  # numbers of bins that a sentence speaks of
 _JOINER = "\u2060"  # of no width: addresses are made links even where every sign is escaped, unless something is between
 _MASS_WHY = (
     "Another sample or model has other edges, so its seventh bin is not the same range. "
@@ -113,7 +112,7 @@ def headline(a: Analysis) -> str:
         return f"{name} hardly commits itself"
     if a.pattern.name == "shifted":
         over = a.pattern.evidence["expected_events"] > a.pattern.evidence["events"]
-        return f"{name} {'overstates' if over else 'understates'} risks throughout"
+        return f"{name} {'overstates' if over else 'understates'} risks on the whole"
     return f"{name} {_HEADLINES.get(a.pattern.name, _HEADLINES['unclear'])}"
 
 
@@ -140,10 +139,10 @@ def key_numbers(a: Analysis) -> tuple[Number, ...]:
     low_high = f"{percent(a.settings.level)} interval {ends} points" if ends else "no interval from these rows"
     return (
         Number("Gap", f"{difference(a.gap.value, in_points=True)} points", low_high),
-        Number("ECE", score_text(a.ece), f"chance alone {chance_text(a.chance)}"),
-        Number("MCE", score_text(a.bins.mce), mce_text(a.bins).partition(" ")[2].strip("()")),
-        Number("Brier", score_text(a.brier), a.brier_scale),
-        Number("Log loss", score_text(a.log_loss), "in nats"),
+        Number("ECE", score_text(a.ece, rows=a.n), f"chance alone: {chance_text(a.chance, a.n)}"),
+        Number("MCE", score_text(a.bins.mce, rows=a.n), mce_text(a.bins).partition(" ")[2].strip("()")),
+        Number("Brier", score_text(a.brier, rows=a.n), f"{a.brier_scale}; lower is better"),
+        Number("Log loss", score_text(a.log_loss, rows=a.n), "in nats; lower is better"),
     )
 
 
@@ -163,8 +162,13 @@ def shown_lines(a: Analysis) -> tuple[str, ...]:
     return (
         f"Mean {words.predicted} {share_text(a.mean_confidence)}, {level} {share_text(a.accuracy)}, {rows_text(a.n)}.",
         bins,
-        f"The test for miscalibration does not use these bins: {_p_text(a.detection.p_value)}.",
+        _too_few(a) or f"The test for miscalibration does not use these bins: {_p_text(a.detection.p_value)}.",
     )
+
+
+def _too_few(a: Analysis) -> str | None:
+    """Where there are too few rows for a verdict its test has none to give."""
+    return f"A verdict needs {MIN_ROWS} rows, so no test of these {rows_text(a.n)} is told." if a.verdict.level == "V0" else None
 
 
 def _lie(n: int) -> str:
@@ -174,13 +178,6 @@ def _lie(n: int) -> str:
 def _p_text(p: float) -> str:
     text = "p ≤ 0.001" if p <= _SMALL_P else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
     return f"{text}, {'a difference is detected' if p <= 0.05 else 'no difference is detected'}"
-
-
-def event_of(a: Analysis) -> str | None:
-    """Name of the class whose probability the view judges; None in the confidence view, which judges no class of its own."""
-    if a.view == "top_label":
-        return None
-    return plain(a.positive_class or "positive" if a.view == "positive" else a.view.removeprefix("class:"))
 
 
 def rows_line(a: Analysis, i: int, rows: BinRows) -> str:
@@ -228,7 +225,7 @@ def bin_option(a: Analysis, i: int) -> str:
 def evidence_lines(a: Analysis) -> tuple[str, ...]:
     """Why the verdict is what it is: the test and the runs of confidences it rests on."""
     together = ", which keep rows of a cluster together" if clustered(a) else ""
-    lines = [f"Test over {a.detection.draws:,} redraws of the labels{together}: {_p_text(a.detection.p_value)}."]
+    lines = [_too_few(a) or f"Test over {a.detection.draws:,} redraws of the labels{together}: {_p_text(a.detection.p_value)}."]
     for side, word in (("over", "Too sure"), ("under", "Not sure enough")):
         run = a.pattern.evidence.get(side)
         if run:
@@ -236,7 +233,7 @@ def evidence_lines(a: Analysis) -> tuple[str, ...]:
             gap = difference(run["gap"], in_points=True)
             lines.append(f"{word} at {where} confidence: {rows_text(run['count'])}, gap {gap} points.")
     halves = a.pattern.evidence.get("halves_z")
-    if a.pattern.name.startswith("uniform") and halves:
+    if a.pattern.name.startswith("uniform") and halves and len(a.detection.bins.count) > 1:
         lines.append("It shows in the half of the rows with the lower confidence and in the half with the higher.")
     return tuple(lines)
 
@@ -245,7 +242,7 @@ def view_note(a: Analysis) -> str | None:
     """What must be known to read another view than the confidence view."""
     judged = f"The pattern is judged in the {'Positive-class' if a.pattern.name == 'shifted' else 'Confidence'} view."
     if a.view == "positive":
-        return f"Overconfidence looks like an S round 50% here. {judged}"
+        return f"A point above the line: it happened more often than said. {judged}"
     if a.view.startswith("class:"):
         return f"One class against the rest. {judged}"
     if a.task == "binary":
@@ -258,15 +255,15 @@ def view_note(a: Analysis) -> str | None:
 def other_view(a: Analysis) -> str | None:
     """ECE and MCE of the view of a binary model that is not shown; they are different statistics."""
     titles = {"top_label": "Confidence view", "positive": "Positive-class view"}
-    found = [f"{titles[v]}: ECE {score_text(b.ece)}, MCE {score_text(b.mce)}." for v, b in a.views.items() if v != a.view]
+    found = [
+        f"{titles[v]}: ECE {score_text(b.ece, rows=a.n)}, MCE {score_text(b.mce, rows=a.n)}." for v, b in a.views.items() if v != a.view
+    ]
     return " ".join(found) or None
 
 
 def caveats(a: Analysis) -> tuple[Caveat, ...]:
     """What must be read beside these numbers, most important first."""
-    by_chance = (
-        f"ECE depends on bins and rows: a calibrated model with these confidences would show {chance_text(a.chance)} here by chance."
-    )
+    by_chance = f"ECE depends on bins and rows. {chance_sentence(a.chance, a.view, a.n)}"
     found = [Caveat(by_chance, f"Computed with {settings_text(a.settings)} The page Bins and rows shows other numbers of bins.")]
     if a.settings.strategy == "equal_mass":
         found.append(Caveat("The edges come from this data.", _MASS_WHY))
@@ -297,25 +294,34 @@ def _classes_why(a: Analysis) -> str:
     return text if a.classwise is None else f"{text} Mean one-vs-rest ECE over {len(a.classes)} classes: {score_text(a.classwise.mean)}."
 
 
-def _everywhere(a: Analysis) -> str:
-    """Whether the ECE passes what chance gives, for every number of bins or for some."""
-    shown = a.sweep.equal_mass if a.settings.strategy == "equal_mass" else a.sweep.equal_width
+def _beyond(a: Analysis) -> str:
+    """Whether the ECE of the strategy that chance is known for passes it, for every number of bins or for some."""
+    mass = a.settings.strategy == "equal_mass"
     at = {m: i for i, m in enumerate(a.sweep.n_bins)}
-    beyond = [shown[at[m]] > p95 for m, p95 in zip(a.chance_sweep.n_bins, a.chance_sweep.p95, strict=True) if m >= 5]
+    shown = a.sweep.equal_mass if mass else a.sweep.equal_width
+    beyond = [shown[at[m]] > p95 for m, p95 in zip(a.chance_sweep.n_bins, a.chance_sweep.p95, strict=True) if m >= _FEWEST]
+    which = f"The equal-{'mass' if mass else 'width'} ECE is"
     if all(beyond):
-        return ", and it is beyond chance for every number of bins from 5 to 50"
+        return f"{which} beyond chance for every number of bins from {_FEWEST} to {_MOST}."
     if not any(beyond):
-        return ", and it is within chance for every number of bins from 5 to 50"
-    return f", and it is beyond chance for {sum(beyond)} of the {len(beyond)} numbers of bins from 5 to 50"
+        return f"{which} within chance for every number of bins from {_FEWEST} to {_MOST}."
+    return f"{which} beyond chance for {sum(beyond)} of the {len(beyond)} numbers of bins from {_FEWEST} to {_MOST}."
+
+
+def _swept(a: Analysis, line: Sequence[float]) -> str:
+    found = [e for m, e in zip(a.sweep.n_bins, line, strict=True) if _FEWEST <= m <= _MOST]
+    low, high = (score_text(e, rows=a.n) for e in (min(found), max(found)))
+    return f"from {low} to {high}" if low != high else f"at {low} throughout"
 
 
 def sweep_sentence(a: Analysis) -> str:
-    """Does ECE depend on the number of bins, and what has the verdict to do with it."""
-    low, high = ece_between(a)
+    """Does ECE depend on the number of bins, and what has the verdict to do with it; each strategy by itself."""
     number = len(a.bins.count) if a.settings.strategy == "custom" else a.settings.n_bins
+    runs = f"{_swept(a, a.sweep.equal_width)} with equal-width bins and {_swept(a, a.sweep.equal_mass)} with equal-mass bins"
     return (
-        f"Between 5 and 50 bins ECE runs from {score_text(low)} to {score_text(high)}. "
-        f"In the {number} bins shown it is {score_text(a.ece)}; chance alone gives {chance_text(a.chance)} there{_everywhere(a)}. "
+        f"Between {_FEWEST} and {_MOST} bins ECE runs {runs}. "
+        f"In the {number} {a.settings.strategy.replace('_', '-')} bins shown it is {score_text(a.ece, rows=a.n)}; "
+        f"chance alone gives {chance_text(a.chance, a.n)} there. {_beyond(a)} "
         "The verdict does not change with the bins: its test uses bins of its own."
     )
 
@@ -325,50 +331,3 @@ def strategy_table(analyses: Sequence[Analysis], n_bins: int) -> Table:
     header = ("Model", f"ECE (equal width, {n_bins} bins)", f"ECE (equal mass, {n_bins} bins)")
     at = {m: i for i, m in enumerate(analyses[0].sweep.n_bins)}[n_bins]
     return Table(header, tuple((plain(a.name), score_text(a.sweep.equal_width[at]), score_text(a.sweep.equal_mass[at])) for a in analyses))
-
-
-def difference_sentence(d: Differences, baseline: str) -> str:
-    """Which of two models scores better, by which score and on which rows.
-
-    Log loss decides, the Brier score where log losses were clipped; what the other score says stands beside it.
-    """
-    model, base = plain(d.model), plain(baseline)
-    scores = [(name, e) for name, e in (("log loss", d.log_loss), ("Brier score", d.brier)) if e is not None and e.low is not None]
-    if not scores:
-        return f"{model} and {base}: only the gap can be compared; it differs by {gap_text(d.gap)} points."
-    (measure, found), *others = scores
-    side = _side(found)
-    if side is None:
-        said = f"{model} and {base}: these rows do not tell which scores better by {measure} ({_with_ends(found)})"
-    else:
-        said = f"{model} scores {side} than {base} by {measure} ({_with_ends(found)})"
-    return f"{said}{''.join(_beside(name, e, side, model) for name, e in others)}. Compared {_compared_on(d.pairing)}."
-
-
-def _side(e: Estimate) -> str | None:
-    """Where an interval of a difference lies; None where it holds 0."""
-    assert e.low is not None
-    assert e.high is not None
-    return None if e.low <= 0 <= e.high else "worse" if e.value > 0 else "better"
-
-
-def _beside(name: str, e: Estimate, side: str | None, model: str) -> str:
-    """What another score says beside the one that decides."""
-    other = _side(e)
-    if other == side:
-        return f" {'nor' if side is None else 'and'} by {name} ({_with_ends(e)})"
-    if other is None:
-        return f"; the {name} does not tell them apart ({_with_ends(e)})"
-    return f"; by {name} {model} scores {other} ({_with_ends(e)})"
-
-
-def _with_ends(e: Estimate) -> str:
-    return f"{score_text(e.value, signed=True)}, {score_text(e.low, signed=True)} to {score_text(e.high, signed=True)}"
-
-
-def _compared_on(pairing: Pairing) -> str:
-    rows = rows_text(pairing.n_common)
-    return {
-        "id": f"on the same {rows}, paired by id",
-        "row order": f"row by row on {rows}, since no ids are shared and the labels agree in order",
-    }.get(pairing.how, "on different rows, so less sharply")

@@ -19,7 +19,7 @@ def page() -> None:
     its_settings, lacks = settings.current().for_model(model)
     if lacks:
         widgets.text(lacks, small=True)
-    its_settings, open_question = threshold.choose(its_settings)
+    its_settings, open_question = threshold.choose(model, its_settings)
     if open_question:
         widgets.text(open_question, small=True)
     with guarded("This page"):
@@ -30,6 +30,8 @@ def page() -> None:
 def acted(a: Analysis) -> None:
     """What was found in words, the numbers, the curve, the caveats."""
     st.title(markdown_free(act_words.act_headline(a)))
+    positive = act_words.probability_of(a.positive_class or "positive")
+    widgets.text(*act_words.acting_notes(a, f"choose {positive} under {act_words.ACT_ON} to judge that"))
     widgets.text(*act_words.act_lines(a))
     widgets.numbers(act_words.act_numbers(a))
     widgets.text(*act_words.cost_lines(a))

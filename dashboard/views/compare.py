@@ -14,7 +14,7 @@ from calibcore.errors import InputError
 from calibcore.plot.differences import SCORE_NAMES
 from calibcore.plot.marks import Chart
 from calibcore.plot.overlay import MOST_MULTIPLES, MOST_OVERLAID
-from calibcore.report import tables, words
+from calibcore.report import compare_words, tables, view_words, words
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, widgets
 from dashboard.problems import guarded, say
@@ -118,9 +118,8 @@ def one_by_one(chosen: Sequence[session.Model], its_settings: cc.Settings, basel
 
 def say_differences(found: Found) -> None:
     """Which model scores better, in words, before any number; what must be known to read them."""
-    pairs = [(d, c.baseline) for c in found.comparisons for d in c.differences]
-    widgets.text(*(words.difference_sentence(d, base) for d, base in pairs))
-    widgets.text(*(f"Note: {note}" for note in dict.fromkeys(n for d, _ in pairs for n in d.notes)), small=True)
+    widgets.text(*compare_words.compared_lines(found.comparisons))
+    widgets.text(*(f"Note: {note}" for note in compare_words.notes_of(found.comparisons)), small=True)
     for fault in found.faults:
         say(fault)
 
@@ -130,17 +129,19 @@ def side_by_side(analyses: Sequence[Analysis], n_bins: int) -> None:
     widgets.show_table(tables.model_table(analyses), alt="The models side by side, baseline first")
     if analyses[0].settings.strategy == "custom":
         widgets.show_table(words.strategy_table(analyses, n_bins))
-    widgets.text(f"{tables.settings_text(analyses[0].settings)} A gap below zero is overconfident.", small=True)
+    means = view_words.below_zero(analyses[0].view)
+    widgets.text(f"{tables.settings_text(analyses[0].settings)} {means[0].upper()}{means[1:]}.", small=True)
     with st.expander("The verdicts in words"):
         for a in analyses:
             st.markdown(f"**{markdown_free(words.headline(a))}**")
-            widgets.text(" ".join(filter(None, (a.verdict.text, words.remedy_line(a)))))
+            widgets.text(" ".join(filter(None, (view_words.below_headline(a), view_words.in_this_view(a), words.remedy_line(a)))))
 
 
 def show_differences(found: Found) -> list[Chart | None]:
     """Differences to the baseline, as forest plots and in numbers."""
     if found.comparisons:
         st.header("Is the difference real?")
+    if any(map(compare_words.has_scores, found.comparisons)):
         widgets.text(_DECIDE, small=True)
     charts: list[Chart | None] = []
     for i, comparison in enumerate(found.comparisons):
@@ -150,10 +151,11 @@ def show_differences(found: Found) -> list[Chart | None]:
 
 
 def forests(comparison: Comparison, i: int) -> list[Chart | None]:
-    """One forest plot a score, those that decide first."""
+    """One forest plot a score, those that decide first; only the gap's where no score can be compared."""
+    scores = SCORE_NAMES if compare_words.has_scores(comparison) else {"gap": SCORE_NAMES["gap"]}
     charts: list[Chart | None] = []
     with st.container(horizontal=True, gap="small"):
-        for score, name in SCORE_NAMES.items():
+        for score, name in scores.items():
             with st.container(width=_FOREST, gap=None):
                 st.markdown(f"**{name}**")
                 charts.append(widgets.draw(plot.differences, comparison, score, width=_FOREST, key=f"{score} chart {i}"))
@@ -163,13 +165,7 @@ def forests(comparison: Comparison, i: int) -> list[Chart | None]:
 def diagrams(analyses: Sequence[Analysis]) -> list[Chart | None]:
     """One diagram for up to four models, or one each."""
     st.header("Diagrams")
-    options = ["Automatic", "Overlay", "Small multiples"] if len(analyses) <= MOST_OVERLAID else ["Automatic", "Small multiples"]
-    if st.session_state.get("layout") not in (None, *options):
-        st.session_state["layout"] = "Automatic"
-    layout = st.segmented_control(
-        "Layout", options, default="Automatic", required=True, key="layout", bind="query-params", persist_state="session"
-    )
-    if len(analyses) <= MOST_OVERLAID and layout != "Small multiples":
+    if overlaid(len(analyses)):
         chart = widgets.draw(plot.overlay, analyses, key="overlay chart")
         if chart is not None:
             widgets.table_below(chart, key="overlay table")
@@ -180,6 +176,21 @@ def diagrams(analyses: Sequence[Analysis]) -> list[Chart | None]:
     return drawn
 
 
+def overlaid(n: int) -> bool:
+    """Whether the models stand in one diagram; a choice only where there is one."""
+    if n > MOST_OVERLAID:
+        return False
+    options = ["Automatic", "Overlay", "Small multiples"]
+    if st.session_state.get("layout") not in (None, *options):
+        st.session_state["layout"] = "Automatic"
+    return (
+        st.segmented_control(
+            "Layout", options, default="Automatic", required=True, key="layout", bind="query-params", persist_state="session"
+        )
+        != "Small multiples"
+    )
+
+
 def multiples(analyses: Sequence[Analysis]) -> list[Chart | None]:
     """Small diagrams on the same axes, wrapping with the width of the page."""
     charts = plot.small_multiples(analyses)
@@ -188,7 +199,7 @@ def multiples(analyses: Sequence[Analysis]) -> list[Chart | None]:
             with st.container(width=chart.width, gap=None):
                 st.markdown(f"**{markdown_free(chart.title)}**")
                 widgets.show(chart, key=f"chart {i}", caption=False)
-    widgets.text(plot.reliability(analyses[0]).caption, small=True)
+    widgets.text(compare_words.diagrams_caption(analyses), small=True)
     widgets.table_below(*charts, key="multiples table", title="Charts as tables")
     return list(charts)
 

@@ -13,7 +13,7 @@ from calibcore.advice.recalibration import Remedy
 from calibcore.analysis import Analysis
 from calibcore.plot.differences import Score
 from calibcore.plot.marks import Chart
-from calibcore.report import exports, fix_exports, fix_words
+from calibcore.report import compare_words, exports, fix_exports, fix_words
 from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
@@ -64,7 +64,7 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
     found = remedies.remedies(model, its_settings)
     before = session.analyse(model, its_settings)
     place.empty()
-    widgets.text(found.answer, fix_words.diagnosis_line(found, before))
+    widgets.text(fix_words.answer(found, before, changed(model, found)))
     widgets.text(fix_words.how_judged(found), fix_words.PREVIEW, small=True)
     drawn = [all_changes(found)]
     taken = Asked(model, {"remedies": found}, alone=model.file is None, notes=(fix_words.TAKEN,))
@@ -83,6 +83,18 @@ def tried(model: Model, its_settings: cc.Settings) -> None:
     widgets.caveats(fix_words.fix_caveats(found, chosen))
     the_map(model, found, chosen)
     takeaway([before], drawn, asked=replace(taken, also=(after,)))
+
+
+def changed(model: Model, found: cc.Remedies) -> int | None:
+    """Rows whose predicted class the best remedy changes; counted once, whichever remedy is looked at."""
+    best = found.best
+    if best is None:
+        return None
+
+    def count() -> int | None:
+        return fix_words.changed_rows(model.predictions, remedies.held_out(model, found, best.method).predictions)
+
+    return session.state().remember(("changed rows", model.key, model.name, found.seed, best.method), count)
 
 
 def all_changes(found: cc.Remedies) -> Chart | None:
@@ -112,8 +124,9 @@ def choose_remedy(found: cc.Remedies) -> Remedy | None:
 
 
 def one_change(found: cc.Remedies, chosen: Remedy) -> None:
-    """Scores before and after, and what was fitted."""
-    widgets.text(chosen.answer)
+    """Scores before and after, and what was fitted; the answer of the best stands at the top of the page."""
+    if chosen is not found.best:
+        widgets.text(*filter(None, (chosen.answer, fix_words.remains_line(found, chosen))))
     widgets.show_table(fix_words.before_after(found, chosen), alt="Scores before and after, on held-out rows")
     widgets.text(fix_words.change_words(found, chosen), small=True)
     fitted, numbers = fix_words.parameter_sentence(chosen), fix_words.parameter_table(chosen)
@@ -130,7 +143,7 @@ def diagrams(before: Analysis, after: Analysis) -> Sequence[Chart]:
             with st.container(width=chart.width, gap=None):
                 st.markdown(f"**{words}**")
                 widgets.show(chart, key=f"diagram {words}", caption=False)
-    widgets.text(plot.reliability(before).caption, small=True)
+    widgets.text(" ".join(filter(None, (compare_words.diagrams_caption([before, after]), compare_words.outside_line(after)))), small=True)
     widgets.table_below(*charts, key="fix table", title="Diagrams as tables")
     return charts
 

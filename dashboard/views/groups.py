@@ -63,7 +63,7 @@ def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> t
         with st.container(horizontal=True):
             column, minimum = slices.choose_column(columns.offered), _choose_minimum()
         if column is None:
-            widgets.text("Choose the column before you look at outcomes by group: the figures know only the groups of one column.")
+            widgets.text("Choose one column first; trying many finds differences by luck.")
         else:
             with guarded("These groups"):
                 with st.skeleton(height=_LOADING):

@@ -7,11 +7,18 @@ import streamlit as st
 from calibcore import plot
 from calibcore.analysis import Analysis
 from calibcore.plot.marks import Chart
-from calibcore.report import pattern_words, tools_words, words
+from calibcore.report import pattern_words, tools_words, view_words, words
 from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
 from dashboard.takeaway import takeaway
+
+# On a narrow screen, where one column stands below the other, the words come before the charts.
+_WORDS_FIRST = """
+<style>
+@media (max-width: 640px) { [data-testid="stColumn"]:has(.st-key-beside) { order: -1; } }
+</style>
+"""
 
 
 def page() -> None:
@@ -23,10 +30,11 @@ def page() -> None:
         analysis = session.analyse(model, its_settings)
         verdict(analysis, lacks)
         widgets.numbers(words.key_numbers(analysis))
+        st.html(_WORDS_FIRST)
         charts, words_beside = st.columns([58, 42], gap="medium")
         with charts:
             drawn = pictures(analysis)
-        with words_beside:
+        with words_beside, st.container(key="beside"):
             beside(analysis)
         other_tools(model, analysis)
         takeaway([analysis], drawn)
@@ -36,7 +44,7 @@ def page() -> None:
 def verdict(a: Analysis, lacks: str | None) -> None:
     """What was found, in words, before any chart."""
     st.title(markdown_free(words.headline(a)))
-    widgets.text(*filter(None, (a.verdict.text, words.remedy_line(a))))
+    widgets.text(*filter(None, (view_words.below_headline(a), view_words.in_this_view(a), words.remedy_line(a))))
     widgets.text(*filter(None, (lacks, words.view_note(a))), small=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Why we say this"):
@@ -44,7 +52,8 @@ def verdict(a: Analysis, lacks: str | None) -> None:
         with st.popover("What would change this"):
             widgets.text(*pattern_words.would_change(a))
         if a.verdict.level != "V0":
-            st.page_link("views/fix.py", label="See the fix", icon=":material/arrow_forward:")
+            label = "See the fix" if words.remedy_line(a) and words.has_remedy(a) else "Would recalibration help?"
+            st.page_link("views/fix.py", label=label, icon=":material/arrow_forward:")
 
 
 def pictures(a: Analysis) -> list[Chart | None]:

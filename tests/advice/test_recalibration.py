@@ -13,9 +13,11 @@ from scipy import special
 from calibcore.advice.calibrator_file import Calibrator
 from calibcore.advice.cross_fitting import cross_fit, fold_of
 from calibcore.advice.held_out import differences
+from calibcore.advice.outcome_words import outcome
 from calibcore.advice.recalibration import confidence_only, refinement, remedies
 from calibcore.errors import InputError
 from calibcore.inference import comparison
+from calibcore.inference.intervals import Estimate
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 
@@ -291,7 +293,8 @@ def test_an_honest_model_needs_no_remedy():
     found = [r for seed in range(40) for r in remedies(simulated(500, 100 + seed, lambda z: z), methods=methods).tried]
     assert sum(r.status == "helps" for r in found) <= 8
     assert sum(r.status == "does_not_help" for r in found) >= 0.75 * len(found)
-    assert all(" does not help here: " in r.answer for r in found if r.status == "does_not_help")
+    said = {False: " does not help here: ", True: "These rows do not tell whether "}
+    assert all(said[r.undecided] in r.answer for r in found if r.status == "does_not_help")
 
 
 def test_none_helps_is_a_normal_answer():
@@ -443,3 +446,32 @@ def test_refinement_with_certain_and_wrong_rows():
     found = refinement(Predictions.from_arrays([1] * 24 + [0] * 6 + [0, 1] * 10, [1.0] * 30 + [0.5, 0.6] * 10))
     assert found.log_loss.calibration.low is None
     assert "decide on the Brier score" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "ended", "said"),
+    [
+        # of a log loss of 0.5, a gain of less than 0.005 is negligible
+        ((0.004, -0.002, 0.010), "does_not_help", "Temperature scaling does not help here: log loss +0.0040 (−0.0020 to +0.0100)."),
+        ((0.017, -0.034, 0.068), "open", "These rows do not tell whether temperature scaling helps: log loss +0.017 (−0.034 to +0.068)."),
+        ((0.0, -0.005, 0.005), "open", "These rows do not tell whether temperature scaling helps: log loss 0.0000 (−0.0050 to +0.0050)."),
+        ((0.00024, 4e-6, 0.00048), "makes_it_worse", "Temperature scaling makes it worse: log loss +0.00024 (+0.000004 to +0.00048)."),
+        ((-0.02, -0.04, -2e-7), "helps", "Temperature scaling helps: log loss −0.020 (−0.040 to −0.0000002)."),
+        ((0.0, 0.0, 0.0), "does_not_help", "Temperature scaling does not help here: log loss 0.000 (0.000 to 0.000)."),
+    ],
+)
+def test_an_interval_that_holds_0_does_not_help_only_where_its_better_end_is_negligible(ends, ended, said):
+    assert outcome("temperature scaling", Estimate(*ends), Estimate(0.0), (0.5, 0.2), (0, 0)) == (ended, said)
+
+
+def test_without_an_interval_of_the_log_loss_the_brier_score_decides_what_is_negligible():
+    ended, said = outcome("Platt scaling", Estimate(0.1), Estimate(0.0, -0.003, 0.003), (0.5, 0.2), (3, 0))
+    assert ended == "open"  # 1 % of 0.2 is 0.002
+    assert said.endswith("Brier score 0.0000 (−0.0030 to +0.0030); rows with a probability of 0 for what happened: 3 before, 0 after.")
+
+
+def test_too_few_rows_to_judge_a_model_are_too_few_to_test_a_remedy():
+    # 25 rows at 0.95, of which 10 were wrong: far off, and yet too few
+    found = remedies(Predictions.from_arrays([1] * 15 + [0] * 10, [0.95] * 25), methods=["temperature"])
+    assert found.best is None
+    assert found.answer == "Too few rows to test a remedy (n = 25)."

@@ -75,12 +75,14 @@ def test_v3_uniform():
     # says 75 %, right 69 %: per 100, 25 errors expected and 31 happened
     assert a.verdict.text.startswith("It says 75% on average and is right 69% of the time: 6.0 points too sure")
     assert a.verdict.text.endswith(
-        "Per 100 predictions it expects 25 errors, 31 happened; too sure in the lower and in the upper half of its confidence."
+        "Per 100 predictions it expects 25 errors, 31 happened; too sure in both halves of its rows, the less sure and the surer."
     )
     # 5 points at 0.55 … 0.95 make 0.60 … 1.00: says 75 %, right 80 %
     under = steps(0.05).verdict.text
-    assert under.startswith("It says 75% on average and is right 80% of the time: 5.0 points too unsure")
-    assert under.endswith("20 happened; too unsure in the lower and in the upper half of its confidence.")
+    assert under.startswith("It says 75% on average and is right 80% of the time: not sure enough by 5.0 points (")
+    assert under.endswith("20 happened; not sure enough in both halves of its rows, the less sure and the surer.")
+    # one confidence has no halves
+    assert rows([(0.9, 400, 300)]).verdict.text.endswith("Per 100 predictions it expects 10 errors, 25 happened.")
 
 
 def test_v3_interval_of_overconfidence_is_turned_round():
@@ -117,8 +119,17 @@ def test_v3_shift():
     y = np.concatenate([np.arange(300) < round((v - 0.1) * 300) for v in np.unique(p)]).astype(int)
     a = cc.analyze(Predictions.from_arrays(y, p))
     assert (
-        a.verdict.text == f"In the positive view, risks are overstated throughout: {p.sum():,.0f} events predicted, {y.sum():,} happened."
+        a.verdict.text == f"In the positive view, risks are overstated on the whole: {p.sum():,.0f} events predicted, {y.sum():,} happened."
     )
+
+
+def test_the_least_p_of_the_redraws_is_a_bound():
+    # 10 points over in 4,000 rows: further than any of 1,000 redraws, so p is at most 1/1001
+    model = Predictions.from_arrays([1] * 1400 + [0] * 600 + [1] * 200 + [0] * 1800, [0.8] * 2000 + [0.2] * 2000)
+    assert "differ (p ≤ 0.001): " in cc.analyze(model.profile("positive")).verdict.text
+    # 1,000 rows at 0.5 of which 540 happened: 2.5 standard deviations, p near 0.01
+    near = Predictions.from_arrays([1] * 540 + [0] * 460, [0.5] * 1000).profile("positive")
+    assert re.search(r"differ \(p = 0\.0\d+\): ", cc.analyze(near).verdict.text)
 
 
 def test_no_setting_flips_a_verdict():

@@ -358,8 +358,9 @@ class Reader:
         return self.page.get_by_role("dialog")
 
     def answer(self, option: str) -> None:
-        """Choose an answer of the dialog's radio buttons; the last question is the one that is open."""
-        choice = self.dialog.get_by_test_id("stRadio").last.locator("label").filter(has_text=re.compile(rf"^\s*{re.escape(option)}\s*$"))
+        """Choose an answer of the dialog's radio buttons, of the last question that offers it."""
+        labels = self.dialog.get_by_test_id("stRadio").locator("label")
+        choice = labels.filter(has_text=re.compile(rf"^\s*{re.escape(option)}\s*$")).last
         with self.rerun():
             choice.click()
 

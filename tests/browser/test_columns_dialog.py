@@ -266,7 +266,7 @@ def test_the_dialog_fits_every_screen(new_reader, tmp_path, look):
     fits(reader, look, "asked")
     press(reader, "Read the file")
     with reader.rerun():
-        sidebar(reader).get_by_role("button", name="Change", exact=True).last.click()
+        sidebar(reader).get_by_role("button", name="Change a-rather-long-name-of-a-file.csv", exact=True).click()
     unfold(reader)
     reader.choose("Weight", "weight")
     fits(reader, look, "changed")

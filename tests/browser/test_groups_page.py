@@ -36,5 +36,5 @@ def test_the_report_says_what_the_page_groups_was_asked(new_reader, rows):
     reader.choose("Group by", "region")
     reader.go("Report")
     paper = reader.page.frame_locator("iframe").locator("main")
-    paper.get_by_text("By region: 2 groups of at least 50 rows; the gap is off 0 in 2 (south: −60.0 points").wait_for()
+    paper.get_by_text("By region: 2 groups of at least 50 rows; 2 groups show a gap (south: −60.0 points").wait_for()
     assert reader.overflow() == 0

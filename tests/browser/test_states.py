@@ -36,7 +36,7 @@ def test_settings_survive_a_page_switch_and_a_reload(reader, command, tmp_path):
     assert reader.slider("Bins").input_value() == "7"
     # A reload is a new session: the files are gone, which is said, and the samples are back.
     reader.shows("Sample data")
-    reader.shows("Add them again", within=reader.page.get_by_test_id("stSidebar"))
+    reader.shows("Add them again")
 
 
 def test_settings_come_from_the_address_and_bad_ones_are_dropped(new_reader):

@@ -67,11 +67,7 @@ def test_from_the_files_to_the_report(reader, command, files, tmp_path):
         assert_sound(reader)
         seen.append({"bins": "Bins and rows"}.get(address(reader), PAGES[address(reader)]))
     assert seen == [title for title in PAGES.values() if title != "Learn"]
-    models = reader.widget("stMultiSelect", re.compile("^Other models in its table")).get_by_role("combobox")
-    models.click()
-    with reader.rerun():
-        reader.page.get_by_role("option", name="meek", exact=True).click()
-    reader.page.keyboard.press("Escape")
+    assert "meek" in reader.widget("stMultiSelect", re.compile("^Other models in its table")).inner_text()
     reader.toggle("Test recalibration")
     reader.page.frame_locator("iframe").get_by_text("Log loss").first.wait_for()
     page = reader.download("Report (HTML)", tmp_path).read_text()
@@ -141,7 +137,8 @@ def add_and_answer(keys, files):
         keys.reader.shows(f"{name} can be read in more than one way.", within=dialog)
         keys.press(dialog.get_by_role("radio").first, "Space")
         keys.press(dialog.get_by_role("button", name="Read the file"))
-    keys.pick(sidebar.get_by_role("radiogroup", name=QUESTION).first, "No")
+    for i in range(2):
+        keys.pick(sidebar.get_by_role("radiogroup", name=QUESTION).nth(i), "No")
 
 
 def look_behind_a_bin(keys, bold):
@@ -198,7 +195,7 @@ def test_the_keyboard_is_enough(reader, command, files, tmp_path):
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")
     waiting.value.save_as(tmp_path / "page.html")
-    said = report_of(command, files[:1], tmp_path, "--training", "no", "--bins", "16")
+    said = report_of(command, files, tmp_path, "--training", "no", "--bins", "16", "--threshold", "0.8")
     assert (tmp_path / "page.html").read_text() == said
     keys.next()
     assert address(reader) == "learn"

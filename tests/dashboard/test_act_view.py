@@ -69,6 +69,42 @@ def test_no_row_beyond_the_threshold_is_a_sentence():
     assert "No row has a confidence above 0.99, so nothing is acted on." in words(app)
 
 
+BINARY = ("m.csv", csv_file(), CSV)
+
+
+def test_what_is_acted_on_is_the_shared_view():
+    app = start(PAGE, [BINARY], {"t": "0.3"})
+    assert app.segmented_control(key="act on").options == ["The predicted class", r"P\(1\)"]
+    by_predicted = (
+        "The threshold is one of the probability of the predicted class, whichever it is; choose P(1) under Act on to judge that."
+    )
+    by_construction = "Of 2 classes the predicted one always has at least 1/2, so a threshold of 0.3 acts on every row by construction."
+    assert by_predicted in words(app)
+    assert by_construction in words(app)
+    app.segmented_control(key="act on").set_value("positive").run()
+    assert app.segmented_control(key="view").value == "Positive class"
+    said = words(app)
+    assert by_predicted not in said
+    assert by_construction not in said
+    # P(1) runs over 0.025, 0.075 … 0.975, 20 rows of each in 400: 14 of 20 values lie above 0.3
+    assert metrics(app)["Acted on"] == "280 rows"
+    app.segmented_control(key="view").set_value("Confidence").run()
+    assert app.segmented_control(key="act on").value == "top_label"
+    assert by_predicted in words(app)
+
+
+def test_one_class_is_a_third_thing_to_act_on():
+    app = start(PAGE, [BINARY], {"t": "0.3", "view": "One class"})
+    assert app.segmented_control(key="act on").options == ["The predicted class", r"P\(1\)", r"P\(0\)"]
+    assert app.segmented_control(key="act on").value == "class:0"
+    app.segmented_control(key="act on").set_value("top_label").run()
+    assert app.segmented_control(key="view").value == "Confidence"
+
+
+def test_confidences_alone_leave_no_choice():
+    assert not [c for c in start(PAGE, [FILE]).segmented_control if c.key == "act on"]
+
+
 def test_the_page_goes_on():
     app = start(PAGE, [FILE])
     assert [link.proto.label for link in app.get("page_link")][-1].startswith("Next: ")

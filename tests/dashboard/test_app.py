@@ -46,7 +46,7 @@ def words(app):
     """Everything on the page as text, escapes taken away."""
     found = [e.value for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning") for e in app.get(kind)]
     found += [m.delta for m in app.metric]
-    return re.sub(r"\\(.)", r"\1", "\n".join(map(str, found)))
+    return re.sub(r"\\(.)", r"\1", "\n".join(map(str, found))).replace("\u00a0", " ")
 
 
 def charts(app):
@@ -96,7 +96,7 @@ def test_numbers_of_the_overview_equal_the_analysis():
     assert shown["Log loss"] == f"{a.log_loss:.4f}"
     assert shown["Gap"] == f"{100 * a.gap.value:+.1f} points".replace("-", "−")
     assert a.verdict.text in words(app)
-    assert f"chance alone {a.chance.median:.4f} to {a.chance.p95:.4f}" in words(app)
+    assert f"chance alone: {a.chance.median:.4f}, up to {a.chance.p95:.4f}" in words(app)
 
 
 def test_the_diagram_shows_the_bins_of_the_analysis():
@@ -128,7 +128,7 @@ def test_settings_in_the_address_are_honoured(query, settings):
     app = start(files=[("m.csv", data, CSV)], query=query)
     a = cc.analyze(read(data, "m.csv"), settings)
     assert {m.label: m.value for m in app.metric}["ECE"] == score_text(a.ece)
-    assert f"chance alone {score_text(a.chance.median)} to {score_text(a.chance.p95)}" in words(app)
+    assert f"chance alone: {score_text(a.chance.median)}, up to {score_text(a.chance.p95)}" in words(app)
     assert not app.exception
 
 
@@ -224,7 +224,7 @@ def test_missing_values_are_asked_about():
     app = start(files=[("gaps.csv", percents, CSV), ("good.csv", csv_file(), CSV)])
     assert app.selectbox(key="model").options == ["good"]
     assert "20 of 120 rows have no value" in words(app)
-    next(b for b in app.button if b.label == "Choose columns").click().run()
+    next(b for b in app.button if b.label == r"Choose columns of gaps\.csv").click().run()
     app.radio(key="question missing").set_value("drop").run()
     next(b for b in app.button if b.label == "Read the file").click().run()
     assert not app.exception
@@ -296,7 +296,7 @@ def test_models_side_by_side_equal_the_comparison():
     assert [re.sub(r"\\", "", v) for v in table[mass]] == [
         f"{cc.analyze(read(d, 'x.csv'), cc.Settings(strategy='equal_mass')).ece:.4f}" for d in data
     ]
-    assert "b scores worse than a" in words(app) or "these rows do not tell" in words(app)
+    assert "a makes a smaller error than b" in words(app) or "These rows do not tell" in words(app)
 
 
 def test_up_to_four_models_are_overlaid_and_more_are_small_multiples():

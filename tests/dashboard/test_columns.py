@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 import calibcore as cc
 from calibcore.io import inspect_bytes, read_bytes
 from calibcore.io.effects import effects_of
+from dashboard.draft import Draft
 
 APP = str(Path(__file__).parents[2] / "dashboard" / "app.py")
 CSV = "text/csv"
@@ -58,6 +59,17 @@ def words(app):
     return plain("\n".join(str(e.value) for kind in ("markdown", "caption", "error", "warning") for e in app.get(kind)))
 
 
+def control(app, name):
+    """A control by its name, whose key has a number where the dialog itself changed its value."""
+    (found,) = [
+        w
+        for kind in (app.radio, app.selectbox, app.multiselect, app.text_input)
+        for w in kind
+        if re.fullmatch(rf"{name}(?: \d+)?", w.key or "")
+    ]
+    return found
+
+
 def is_open(app):
     return any(b.label == "Read the file" for b in app.button)
 
@@ -82,7 +94,7 @@ def test_every_file_says_how_it_is_read_and_can_be_changed():
     app = start(("a.csv", data), ("b.csv", asks(label="y_true", yes="1", no="0")))
     assert not is_open(app)
     assert inspect_bytes(data, "a.csv").sentence in words(app)
-    assert [b.label for b in app.button].count("Change") == 2
+    assert [b.label for b in app.button if b.label.startswith("Change")] == [r"Change a\.csv", r"Change b\.csv"]
 
 
 def test_the_samples_ask_nothing():
@@ -150,7 +162,7 @@ def test_a_choice_that_cannot_be_read_is_said_in_one_sentence_and_not_applied():
     assert next(b for b in app.button if b.label == "Read the file").disabled
     press(app, "Start over")
     assert not app.error
-    assert app.selectbox(key="role label").value == "y_true"
+    assert control(app, "role label").value == "y_true"
     press(app, "Read the file")
     assert app.session_state["calibcore"].answers == {}
     assert models(app) == ["a"]
@@ -164,7 +176,7 @@ def test_a_question_is_asked_with_the_best_offer_first_and_nothing_chosen():
     assert asked.options == list(questions[0].options)
     assert asked.value is None
     assert questions[0].text in words(app)
-    assert asked.label == "Column 'diagnosis' has the values 'well' and 'ill'. Which one does the probability 'y prob' refer to?"
+    assert asked.label == "Column 'diagnosis' has the values 'well' and 'ill'. Which one does the probability 'y_prob' refer to?"
     press(app, "Read the file")
     assert "Choose an answer first." in words(app)
 
@@ -227,15 +239,15 @@ def test_an_answer_can_be_changed_before_the_file_is_read():
     (shown,) = figures(app).values()
     assert shown == figures_of(data, "scan.csv", positive="well")
     press(app, "Start over")
-    assert app.radio(key="question positive").value is None
+    assert control(app, "question positive").value is None
 
 
 def test_the_positive_class_is_asked_anew_for_another_label():
     lines = [f"{'ill' if i % 2 else 'well'},{'old' if i % 20 > 9 else 'young'},{(i % 20 + 0.5) / 20:.3f}" for i in range(200)]
     app = answer_all(start(("s.csv", rows("label,age_band,y_prob", *lines))), positive="ill")
-    app.selectbox(key="role label").set_value("age_band").run()
-    assert app.radio(key="question positive").value is None
-    assert set(app.radio(key="question positive").options) == {"old", "young"}
+    control(app, "role label").set_value("age_band").run()
+    assert control(app, "question positive").value is None
+    assert set(control(app, "question positive").options) == {"old", "young"}
 
 
 def test_answers_survive_reruns_page_switches_and_the_removal_of_another_file():
@@ -334,11 +346,11 @@ def test_names_in_the_dialog_are_never_markup():
 
 
 def test_the_dialog_reads_a_choice_once(monkeypatch):
-    import dashboard.columns
+    import dashboard.draft
 
     calls = []
-    actual = dashboard.columns.try_bytes
-    monkeypatch.setattr(dashboard.columns, "try_bytes", lambda *a: calls.append(dict(a[2])) or actual(*a))
+    actual = dashboard.draft.try_bytes
+    monkeypatch.setattr(dashboard.draft, "try_bytes", lambda *a: calls.append(dict(a[2])) or actual(*a))
     app = start(("a.csv", told_apart()))
     assert calls == []  # nothing is tried before the dialog is open
     press(app, "Change")
@@ -441,12 +453,97 @@ def test_both_of_two_columns_are_one_answer():
     data = rows("obs,baseline,new_model", *[f"{int(i % 20 >= 12)},{(i % 20 + 0.5) / 20:.3f},{(i % 8 + 1) / 16}" for i in range(200)])
     app = start(("two.csv", data))
     radio = app.radio(key="question probabilities")
-    assert plain(radio.options[-1]) == "baseline and new_model: one model each"
+    assert plain(radio.options[0]) == "baseline and new_model: one model each"
     radio.set_value("baseline,new_model").run()
     assert not app.exception
     assert app.radio(key="question probabilities").value == "baseline,new_model"
-    assert app.multiselect(key="role probabilities").value == ["baseline", "new_model"]
+    assert control(app, "role probabilities").value == ["baseline", "new_model"]
     wanted = effects_of(read_bytes(data, "two.csv", cc.Mapping(probabilities=("baseline", "new_model"))))
     assert list(figures(app).values()) == [dict(e.figures()) for e in wanted]
     press(app, "Read the file")
     assert models(app) == ["baseline", "new_model"]
+
+
+def two_models():
+    """Two models in columns of their own beside a label whose classes have no order."""
+    lines = [f"{'churned' if i % 20 >= 12 else 'stayed'},{(i % 20 + 0.5) / 20:.3f},{(i % 8 + 1) / 16}" for i in range(200)]
+    return rows("outcome,naive_bayes,random_forest", *lines)
+
+
+def test_two_questions_that_both_will_come_are_asked_at_once():
+    data = two_models()
+    app = start(("both.csv", data))
+    assert [r.key for r in app.radio if r.key.startswith("question")] == ["question probabilities", "question positive"]
+    shown = words(app)
+    assert "do the probabilities ('naive_bayes' and 'random_forest') refer to?" in shown
+    assert "--" not in shown
+    assert "One more question" not in shown
+    answer_all(app, positive="churned")
+    assert [r.key for r in app.radio if r.key.startswith("question")] == ["question probabilities", "question positive"]
+    press(app, "Read the file")
+    assert "One more question is open: choose its answer" in words(app)
+    answer_all(app, probabilities="naive_bayes,random_forest")
+    assert app.radio(key="question positive").value == "churned"
+    press(app, "Read the file")
+    assert models(app) == ["naive_bayes", "random_forest"]
+    wanted = effects_of(read_bytes(data, "both.csv", cc.Mapping(probabilities=("naive_bayes", "random_forest"), positive="churned")))
+    assert [m.predictions.n for m in app.session_state["calibcore"].shown] == [e.n for e in wanted]
+    assert {m.predictions.positive_class for m in app.session_state["calibcore"].shown} == {"churned"}
+
+
+def test_a_question_that_comes_up_later_says_so():
+    lines = [f"{'ill' if i % 2 else 'well'},{'hot' if i % 20 > 9 else 'cold'},{(i % 20 + 0.5) / 20:.3f}" for i in range(200)]
+    app = start(("two.csv", rows("label,target,y_prob", *lines)))
+    assert [r.key for r in app.radio if r.key.startswith("question")] == ["question label"]  # each label has classes of its own
+    answer_all(app, label="target")
+    assert [r.key for r in app.radio if r.key.startswith("question")] == ["question label", "question positive"]
+    assert "One more question:" in words(app)
+    answer_all(app, positive="hot")
+    press(app, "Read the file")
+    assert "positive class = hot" in words(app)
+
+
+def test_a_file_that_asks_can_be_left_out():
+    summary = rows("Model,AUC,Accuracy", "Naive Bayes,0.83,0.79", "Random forest,0.9,0.86")
+    app = start(("summary.csv", summary), ("a.csv", told_apart()))
+    assert is_open(app)
+    assert "2 rows: this looks like a summary, not predictions. Which column holds the probability?" in words(app)
+    press(app, "Leave this file out")
+    assert not is_open(app)
+    assert models(app) == ["a"]
+    app.switch_page("views/compare.py").run()
+    assert not is_open(app)
+    assert not app.exception
+    next(b for b in app.button if plain(b.label) == "Answer for summary.csv").click().run()
+    assert is_open(app)
+
+
+def test_a_file_that_was_read_is_not_to_be_left_out():
+    app = press(start(("a.csv", told_apart())), "Change")
+    assert "Leave this file out" not in [b.label for b in app.button]
+
+
+def test_a_file_that_was_left_out_and_added_again_is_asked_anew():
+    app = press(start(("scan.csv", asks())), "Leave this file out")
+    assert not is_open(app)
+    app.file_uploader[0].set_value([]).run()
+    upload(app, ("scan.csv", asks()))
+    assert is_open(app)
+
+
+def test_a_confidence_or_a_probability_is_chosen_in_words():
+    lines = [f"{i % 2},{0.5 + (i % 20 + 0.5) / 40:.4f}" for i in range(200)]
+    app = start(("half.csv", rows("y,prob", *lines)))
+    assert "(none)" not in words(app)
+    options = [plain(o) for o in app.radio(key="question confidence").options]
+    assert options == ["The probability of one class", "prob: the confidence in the predicted class"]
+
+
+def test_an_old_value_that_a_browser_sends_late_is_no_choice():
+    draft = Draft("k", {})
+    assert draft.key_of("role label", None) == "role label"
+    later = draft.key_of("role label", "y")  # the dialog itself put y there
+    assert later != "role label"
+    assert not draft.chosen("role label", "role label", None)  # sent by who had not heard of it
+    assert draft.chosen("role label", later, "z")
+    assert draft.key_of("role label", "z") == later  # what was chosen in a control leaves it as it is

@@ -5,7 +5,8 @@ import json
 from test_app import CSV, charts, csv_file, read, start, words
 
 import calibcore as cc
-from calibcore.report.words import difference_sentence
+from calibcore.report.compare_words import compared_lines
+from calibcore.report.which import difference_sentence
 
 PAGE = "views/compare.py"
 TWO = [("a.csv", csv_file(), CSV), ("b.csv", csv_file(shift=0.1), CSV)]
@@ -31,15 +32,19 @@ def test_the_sentence_comes_before_every_table_and_chart():
     sentence = difference_sentence(cc.compare([read(data, name) for name, data, _ in TWO]).differences[0], "a")
     blocks = [b.type for b in app.main.children.values()]
     assert sentence in words(app)
-    first = next(i for i, b in enumerate(app.main.children.values()) if b.type == "markdown" and "b scores" in b.value.replace("\\", ""))
+    first = next(
+        i
+        for i, b in enumerate(app.main.children.values())
+        if b.type == "markdown" and "a makes a smaller error" in b.value.replace("\\", "")
+    )
     assert first < min(i for i, kind in enumerate(blocks) if kind in ("arrow_table", "table", "plotly_chart", "flex_container"))
 
 
 def test_clipped_log_losses_are_counted_and_the_brier_score_decides():
     sure = csv_file().decode().replace("0.0750", "0").encode()  # says never where 2 of 20 happen
     app = start(PAGE, [("a.csv", csv_file(), CSV), ("b.csv", sure, CSV)])
-    assert "2 log losses were raised from infinity, so their difference has no interval; decide on the Brier score." in words(app)
-    assert "Brier score" in words(app).partition("log losses were raised")[0]
+    assert "gave probability 0 (or nearly 0) to what happened in 2 rows; log loss cannot judge such rows" in words(app)
+    assert "Brier score" in words(app).partition("gave probability 0")[0]
     assert "without an interval: b" in forests(app)[0].proto.alt
 
 
@@ -55,3 +60,29 @@ def test_one_model_has_no_differences():
     app = start(PAGE, TWO[:1])
     assert not forests(app)
     assert "Is the difference real?" not in words(app)
+
+
+def test_of_several_models_one_sentence_says_who_scores_worse_and_on_which_rows():
+    files = [*TWO, ("c.csv", csv_file(shift=0.05), CSV)]
+    said = words(start(PAGE, files))
+    (line,) = compared_lines([cc.compare([read(data, name) for name, data, _ in files])])
+    assert line.startswith("b scores worse than a")
+    assert line in said
+    assert said.count("were judged") == 1
+
+
+def test_models_of_different_kinds_are_compared_by_the_gap_alone():
+    # 90 % claimed and 50 % right, beside a file that claims what happens: only the confidence of the first is known
+    alone = "confidence,correct\n" + "\n".join(f"0.9,{i % 2}" for i in range(400))
+    app = start(PAGE, [TWO[0], ("d.csv", alone.encode(), CSV)])
+    assert not app.exception
+    assert [c.proto.alt.partition(" against ")[0] for c in forests(app)] == ["Gap"]
+    assert words(app).count("have no score in common, so only the gap can be compared") == 1
+    assert "Log loss and Brier score decide" not in words(app)
+    assert "only the gap is compared." not in words(app)  # as a note, it would be said again
+
+
+def test_the_layout_is_asked_only_where_there_is_a_choice():
+    files = [(f"m{i}.csv", csv_file(), CSV) for i in range(5)]
+    assert [c.key for c in start(PAGE, files[:4]).segmented_control if c.key == "layout"] == ["layout"]
+    assert [c.key for c in start(PAGE, files).segmented_control if c.key == "layout"] == []

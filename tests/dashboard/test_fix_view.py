@@ -46,6 +46,7 @@ def test_the_answer_comes_first(file):
     found = cc.remedies(model_of(file))
     assert [t.value for t in app.title] == [words_of_title(file[0])]
     assert found.answer in words(app)
+    assert "The diagnosis on the Overview: " not in words(app)  # one answer, not two
     assert fix_words.PREVIEW in words(app)
     assert "Refitting" not in words(app)  # gone when it is done
     assert found.answer in alts(app)

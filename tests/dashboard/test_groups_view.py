@@ -49,7 +49,7 @@ def test_no_column_is_chosen_for_the_reader():
     app = start(PAGE, [SITES])
     assert app.selectbox(key="group").value is None
     assert not charts(app)
-    assert "Choose the column before you look at outcomes" in words(app)
+    assert "Choose one column first; trying many finds differences by luck." in words(app)
 
 
 def test_groups_are_told_drawn_and_listed():
@@ -96,7 +96,7 @@ def test_ages_are_offered_cut_at_their_quartiles():
     name_columns(app, groups=["age"])
     app.session_state["takeaway"] = True
     choose(app, "age")
-    assert "“age” is cut at its quartiles: 4 groups looked at; intervals are Bonferroni-adjusted." in words(app)
+    assert "“age” is cut at its quartiles: 4 groups looked at." in words(app)
     assert [row[:2] for row in table(app)] == [["0–14", "75"], ["15–29", "75"], ["30–44", "75"], ["45–59", "75"]]
     assert " --group age " in app.code[1].value
 

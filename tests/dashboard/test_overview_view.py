@@ -40,6 +40,19 @@ def test_what_would_change_the_pattern(shift):
 def test_the_fix_is_one_click_away():
     assert "See the fix" in links(start(PAGE, [("m.csv", csv_file(shift=0.1), CSV)]))
     assert "See the fix" not in links(start(PAGE, [("m.csv", csv_file(rows=60), CSV)]))  # too few rows to judge
+    whole = links(start(PAGE, [("m.csv", csv_file(), CSV)]))  # no fault was found, so there is no fix to see
+    assert "See the fix" not in whole
+    assert "Would recalibration help?" in whole
+
+
+def test_in_the_positive_view_each_number_has_its_view():
+    # says 80% and is right in 90 of 100; of the probability itself 20% is 10% and 80% is 90%, which cancels
+    rows = [(1, 0.8)] * 450 + [(0, 0.8)] * 50 + [(1, 0.2)] * 50 + [(0, 0.2)] * 450
+    data = ("y_true,y_prob\n" + "\n".join(f"{y},{p}" for y, p in rows)).encode()
+    app = start(PAGE, [("m.csv", data, CSV)], {"view": "Positive class"})
+    assert "In the Confidence view, it says 80% on average and is right 90% of the time: not sure enough by 10.0 points" in words(app)
+    assert "low values (20%) are too high and high ones (80%) too low: the two cancel, so the average gap is 0.0 points." in words(app)
+    assert "looks like an S" not in words(app)
 
 
 def test_other_tools_are_computed_only_when_unfolded(monkeypatch):

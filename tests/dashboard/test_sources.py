@@ -286,14 +286,14 @@ def test_an_ended_session_is_said_until_the_files_are_back():
     app = start(files=[("m.csv", table())])
     assert address(app) == "uploaded"
     app = start({"files": "uploaded", "bins": "7"})
-    assert "The uploaded files are not here" in words(app)
+    assert "The session ended and the uploaded files are gone. Add them again; your settings are still in the address." in words(app)
     assert "Sample data" in words(app)
     assert app.slider(key="bins").value == 7
     upload(app, ("m.csv", table()))
-    assert "The uploaded files are not here" not in words(app)
+    assert "the uploaded files are gone" not in words(app)
     upload(app)
     assert address(app) == ""
-    assert "The uploaded files are not here" not in words(app)
+    assert "the uploaded files are gone" not in words(app)
 
 
 def test_a_file_over_the_limit_is_refused_in_words(monkeypatch):

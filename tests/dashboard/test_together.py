@@ -97,7 +97,7 @@ def test_row_order_is_asked_once_and_kept():
     assert set(models(app)) == {"probs", "whole"}
     app.selectbox(key="model").set_value("probs").run()
     assert ece(app) == whole_ece()
-    press(press(app, "Change"), "Start over")
+    press(press(app, r"Change probs\.txt \+ labels\.txt"), "Start over")
     assert app.radio(key="question pair").value is None
 
 

@@ -126,7 +126,58 @@ def test_raised_log_losses_have_no_interval():
     found = differences(a, b)
     assert found.log_loss.low is None
     assert found.brier.low is not None
-    assert any(n.startswith("6 log losses were raised") for n in found.notes)
+    said = "b gave probability 0 (or nearly 0) to what happened in 6 rows"  # −ln 2⁻⁵² = 52 ln 2 = 36.04 nats
+    assert found.notes == (f"{said}; log loss cannot judge such rows (each was counted as 36 nats), so the Brier score decides.",)
+
+
+def test_a_single_cut_log_loss_and_those_of_both_models_are_said_in_words():
+    none = [0.0, *[0.5] * 9]  # the first of D's rows is an event, or is made one
+    y = [1, *ref.D_Y[1:]]
+    a, b = (Predictions.from_arrays(y, p, name=n) for p, n in (([0.5] * 10, "a"), (none, "b")))
+    (note,) = differences(a, b).notes
+    assert note.startswith("b gave probability 0 (or nearly 0) to what happened in 1 row; log loss cannot judge such a row (it was")
+    (note,) = differences(b, Predictions.from_arrays(y, [0.0] * 10, name="c")).notes
+    assert note.startswith(f"b (1 row) and c ({sum(y)} rows) gave probability 0 (or nearly 0) to what happened; ")
+
+
+def test_only_rows_that_are_compared_can_cut_a_log_loss():
+    y, p = [1, 0, 1, 0], [0.75, 0.25, 0.5, 0.5]
+    a = Predictions.from_arrays(y, p, ids=[1, 2, 3, 4], name="a")
+    b = Predictions.from_arrays([*y, 1], [*p[::-1], 0.0], ids=[1, 2, 3, 4, 5], name="b")
+    found = differences(a, b)
+    assert found.pairing.n_common == 4
+    assert found.log_loss.low is not None
+    assert not any("nats" in n for n in found.notes)
+
+
+def test_no_interval_is_beyond_what_is_possible():
+    # two rows give t on about one degree of freedom; the gap of accuracies lies between −1 and 1, whatever the mean confidences
+    few = Predictions.from_arrays([1, 0], [1.0, 0.75], name="few")  # mean confidence 7/8
+    many = Predictions.from_arrays([1, 1, 1, 0] * 50, [0.75] * 200, name="many")  # 3/4
+    found = differences(many, few)
+    assert not found.pairing.paired
+    assert [found.gap.value, found.gap.low, found.gap.high] == [1 / 2 - 7 / 8, 3 / 4 - 7 / 8 - 1, 3 / 4 - 7 / 8 + 1]
+    assert (found.brier.low, found.brier.high) == (-1.0, 1.0)
+    back = differences(few, many).gap
+    assert [back.low, back.high] == [-found.gap.high, -found.gap.low]
+
+
+def test_nor_is_that_of_paired_rows():
+    a, b = (Predictions.from_arrays([1, 0], p, name=n, ids=[1, 2]) for p, n in (([0.75, 0.25], "a"), ([0.25, 0.75], "b")))
+    found = differences(a, b)  # both claim 3/4; a is right twice and b never, so that every row says −1 − 0
+    assert found.pairing.paired
+    assert (found.gap.value, found.gap.low, found.gap.high) == (-1.0, -1.0, -1.0)
+    half = Predictions.from_arrays([1, 0], [1.0, 0.75], name="half", ids=[1, 2])  # right once, claims 7/8
+    gap = differences(a, half).gap  # row differences −1/4 and −1 − 0, ± 12.7 · 3/8
+    assert (gap.low, gap.high) == (3 / 4 - 7 / 8 - 1, 3 / 4 - 7 / 8 + 1)
+
+
+def test_brier_scores_over_classes_differ_by_two_at_most():
+    y, sure = ["x", "y"], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    unsure = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    a, b = (Predictions.from_arrays(y, p, classes=["x", "y", "z"], name=n, ids=[1, 2]) for p, n in ((sure, "a"), (unsure, "b")))
+    found = differences(a, b).brier
+    assert (found.value, found.low, found.high) == (1.0, -2.0, 2.0)  # rows 0 and 2
 
 
 def test_scores_of_different_kinds_are_not_compared():
@@ -188,8 +239,8 @@ def test_cluster_sums_by_hand():
     a, b = (Predictions.from_arrays(y, v, name=n, cluster=c) for v, n in ((p, "a"), (q, "b")))
     d = np.array([0.09, 0.16, 0.01, 0.64]) - 0.25
     sums = np.array([(d - d.mean())[:3].sum(), (d - d.mean())[3]])
-    half = float(special.stdtrit(0.6, 0.975)) * math.sqrt(float(np.sum(sums**2)) * 1.6 / 0.6) / 4
-    found = differences(a, b).brier
+    half = float(special.stdtrit(0.6, 0.75)) * math.sqrt(float(np.sum(sums**2)) * 1.6 / 0.6) / 4
+    found = differences(a, b, level=0.5).brier
     assert found.high - found.value == pytest.approx(half, rel=1e-9)
 
 

@@ -131,7 +131,7 @@ def test_each_model_of_a_long_form_is_a_model():
 
 def test_missing_values_are_refused_and_left_out_on_request():
     path = path_of("missing_values")
-    with pytest.raises(InputError, match=r"rows have no value in 'probability' \(row 16 is the first\).*--missing drop"):
+    with pytest.raises(InputError, match=r"rows have no value in 'probability' \(row 16 is the first\).*missing=\"drop\""):
         read(path)
     (predictions,) = read(path, mapping=Mapping(missing="drop"))
     expect = sidecar("missing_values")

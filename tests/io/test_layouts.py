@@ -131,7 +131,7 @@ def test_questions(header, columns, field, options):
     ("header", "columns", "sentence"),
     [
         ("id,prob", (range(N), P), "predictions but no column of labels"),
-        ("id,label", (range(N), Y), "No column looks like a probability"),
+        ("id,label", (range(N), Y), r"holds what happened \('label'\) and no probabilities.*joined by 'id'"),
         ("y,prob", (Y, [1.2, *P[1:]]), r"Row 1 of column 'prob' is 1\.2, outside \[0, 1\].*--scale"),
         ("y,prob", (Y, [-0.01, *P[1:]]), r"Row 1: values of column 'prob' outside \[0, 1\] \(-0\.01\)"),
         ("y,prob", (Y, ["inf", *P[1:]]), "so these are not probabilities"),

@@ -118,7 +118,7 @@ def test_rows_without_any_1_have_no_label():
     one = np.vstack([ONE] * 4)
     one[3] = 0
     data = csv("y_a,y_b,y_c,p_a,p_b,p_c", *one.T, *zip(*(P * 4), strict=True))
-    with pytest.raises(InputError, match=r"1 of 24 rows have no label.*\(row 4\).*--missing drop"):
+    with pytest.raises(InputError, match=r"1 of 24 rows have no label.*\(row 4\).*missing=\"drop\""):
         read(data)
     (found,) = read(data, mapping=Mapping(missing="drop"))
     assert (found.n, found.n_excluded) == (23, 1)

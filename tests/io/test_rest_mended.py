@@ -215,19 +215,19 @@ TWO = csv("obs,baseline,new_model", Y, P, [p * p for p in P])
 
 def test_both_of_two_columns_are_an_answer_in_python_and_in_the_shell(tmp_path, capsys):
     question = asked(TWO)
-    assert question.options == ("baseline", "new_model", "baseline,new_model")
-    found = read(TWO, mapping=Mapping(probabilities=question.options[-1]))
+    assert question.options == ("baseline,new_model", "baseline", "new_model")
+    found = read(TWO, mapping=Mapping(probabilities=question.options[0]))
     assert [p.name for p in found] == ["baseline", "new_model"]
     exact = [float(sum((q - y) ** 2 for q, y in zip(c, Y, strict=True)) / N) for c in (P, [p * p for p in P])]
     assert [brier(p) for p in found] == pytest.approx(exact, abs=1e-4)
     (tmp_path / "two.csv").write_bytes(TWO)
-    assert main(["measure", str(tmp_path / "two.csv"), question.flag, question.options[-1], "--format", "json"]) == 0
+    assert main(["measure", str(tmp_path / "two.csv"), question.flag, question.options[0], "--format", "json"]) == 0
     assert [m["name"] for m in json.loads(capsys.readouterr().out)["models"]] == ["baseline", "new_model"]
 
 
 def test_names_with_commas_are_quoted_in_that_answer():
     data = csv('obs,"a, b",c', Y, P, [p * p for p in P])
-    assert asked(data).options[-1] == '"a, b",c'
+    assert asked(data).options[0] == '"a, b",c'
     assert [p.name for p in read(data, mapping=Mapping(probabilities='"a, b",c'))] == ["a, b", "c"]
 
 

@@ -235,7 +235,7 @@ def test_a_group_may_have_another_role():
 def test_a_confidence_needs_the_predicted_class_or_a_flag():
     content = "y,confidence\n0,.8\n1,.3\n0,.6\n1,.1\n"
     for roles in ({}, {"confidence": "confidence"}):
-        with pytest.raises(cc.AmbiguousLayout, match=r"--predicted.*--correct"):
+        with pytest.raises(cc.AmbiguousLayout, match="no column holds the predicted class or says whether it was right"):
             read(content, **roles)
         assert asked(content, **roles) == {"probabilities": ("confidence",)}
     (model,) = read(content, probabilities="confidence")

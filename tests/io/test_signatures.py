@@ -299,7 +299,7 @@ def test_weka_without_rows_of_a_class_and_with_unknown_labels():
     assert found.classes == ("bird", "cat", "class 3")
     np.testing.assert_array_equal(found.probabilities, P3)
     data = csv("inst#,actual,predicted,error,prediction", IDS, ["1:?", *weka("{}", Y3, PETS)[1:]], weka("{}", TOP3, PETS), PLUS, MAX3)
-    with pytest.raises(InputError, match=r"1 of 24 rows have no label.*--missing drop"):
+    with pytest.raises(InputError, match=r"1 of 24 rows have no label.*missing=\"drop\""):
         read(data)
     assert read(data, mapping=Mapping(missing="drop"))[0].n == N - 1
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.errors import InputError
-from calibcore.measures.decisions import risk_coverage, threshold_panel
+from calibcore.measures.decisions import threshold_panel
+from calibcore.measures.risk_coverage import risk_coverage
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.proportions import wilson_interval

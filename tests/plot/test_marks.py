@@ -9,6 +9,7 @@ from scipy.special import bdtr
 import calibcore as cc
 from calibcore import plot
 from calibcore.plot.frame import directions, notable, x_start
+from calibcore.plot.geometry import margins
 from calibcore.plot.marks import Band, Bars, Highlight, Label, Line, Points, Ribbon, Rule, Ticks, Whiskers
 from calibcore.plot.palette import DARK, LIGHT, MODEL_STYLES, faded
 from calibcore.plot.sweep import ece_between
@@ -230,19 +231,19 @@ def test_sweep_is_drawn_to_fifty_with_a_marker_at_the_shown_bins(analysis):
     assert (chance.low, chance.high) == (analysis.chance_sweep.median, analysis.chance_sweep.p95)
 
 
-@pytest.mark.parametrize(("right_at_95", "ratio"), [(60, 1.0), (45, 1.2), (2, 1.4)])
-def test_the_diagonal_runs_at_45_degrees_unless_the_diagram_grew_too_tall(right_at_95, ratio):
+@pytest.mark.parametrize(("right_at_95", "start", "ratio"), [(60, 0.5, 1.0), (45, 0.5, 1.2), (2, 0.3, 1 / 0.7)])
+def test_the_diagonal_runs_at_45_degrees(right_at_95, start, ratio):
+    """Of 60, 45 and 2 right the y axis starts at 0.5, 0.4 and 0; the x axis goes lower where the plot would be taller than 1/0.7."""
     chart = plot.reliability(cc.analyze(model((0.95, 100, right_at_95), (0.75, 100, 75)), cc.Settings(n_bins=10)))
-    across, up = chart.width - 64 - 16, chart.height - 24 - 56
-    reach = (chart.y.high - chart.y.low) / (chart.x.high - chart.x.low)
-    assert up / across == pytest.approx(min(reach, 1.4), abs=0.01)
+    assert chart.x.low == pytest.approx(start)
+    around = margins(chart)
+    across, up = chart.width - around["l"] - around["r"], chart.height - around["t"] - around["b"]
+    assert up / across == pytest.approx((chart.y.high - chart.y.low) / (chart.x.high - chart.x.low), abs=0.01)
     assert up / across == pytest.approx(ratio, abs=0.01)
 
 
-def test_range_of_the_sweep(analysis):
-    low, high = ece_between(analysis, 10, 10)
-    swept = {analysis.sweep.equal_width[8], analysis.sweep.equal_mass[8]}
-    assert {low, high} == swept
+def test_range_of_the_sweep():
+    assert ece_between((2, 3, 4, 5), (0.9, 0.2, 0.1, 0.3), 3, 4) == (0.1, 0.2)
 
 
 def test_overlay_tells_models_apart_by_colour_marker_and_dash():
@@ -344,3 +345,15 @@ def test_marks_keep_three_to_one_and_text_four_and_a_half_to_one(palette):
     for role, code in palette.items():
         if role not in ("grid", "nothing"):
             assert _contrast(code, palette["nothing"]) >= (4.5 if role in ("text", "ink") else 3.0), role
+
+
+def test_weights_of_mean_one_are_no_counts():
+    # 100 rows at 0.9 of weight 0.5 and 1.5 in turn: their sum is 100, as is their number.
+    weight = np.tile([0.5, 1.5], 50)
+    right = np.ones(100)
+    right[:20] = 0  # ten rows of each weight: 20 of 100 by weight
+    p = cc.Predictions.from_top_label([0.9] * 100, right, sample_weight=weight)
+    (points,) = only(plot.reliability(cc.analyze(p)), Points)
+    assert "right 80.0% (100 rows, weighted)" in points.tooltips[0]
+    (points,) = only(plot.reliability(cc.analyze(cc.Predictions.from_top_label([0.9] * 100, right))), Points)
+    assert "right 80 of 100 = 80.0%" in points.tooltips[0]

@@ -14,7 +14,7 @@ from calibcore.inference.groups import by_group
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.periods import by_period
 from calibcore.plot.interactive import figure
-from calibcore.plot.marks import Axis, Intervals, Label, Line, Points, Ribbon, Rule, Whiskers
+from calibcore.plot.marks import NEXT_LINE, Axis, Intervals, Label, Line, Over, Points, Ribbon, Rule, Whiskers
 from calibcore.plot.reliability import y_start
 from calibcore.plot.ticks import name_ticks, number_ticks
 from calibcore.plot.wording import difference, interval_words, listed, shortened
@@ -179,7 +179,7 @@ def test_long_names_are_short_on_the_picture_and_whole_in_the_table():
     name = "Saint Elizabeth memorial hospital"
     one = top_label((0.8, 60, 40), groups={"site": [name] * 60})
     chart = plot.groups(by_group(one, "site"))
-    assert chart.y.names == ("Saint Elizabeth m…",)
+    assert chart.y.names == (f"Saint Elizabeth{NEXT_LINE}memorial hospital",)
     assert chart.table.rows[0][0] == name
     assert only(chart, Points)[0].tooltips[0][0] == name
 
@@ -190,7 +190,7 @@ def test_differences_are_those_of_the_comparison():
     (points,) = only(chart, Points)
     assert points.x == tuple(d.brier.value for d in comparison.differences)
     assert chart.x.title == "Brier score minus that of base"
-    assert {"← better", "worse →"} <= {m.text for m in only(chart, Label)}
+    assert {"← better", "worse →"} <= {m.text for m in only(chart, Over)}
     assert [r.text for r in only(chart, Rule)] == ["no difference"]
     # The third model is the first under another name, so its difference is exactly 0.
     assert chart.table.rows[1] == ("same", "0.0000", "0.0000 to 0.0000", "400 rows, paired by row order (no shared ids, labels agree)")
@@ -198,7 +198,7 @@ def test_differences_are_those_of_the_comparison():
 
 def test_a_gap_difference_is_neither_better_nor_worse():
     chart = plot.differences(cc.compare([binary("base"), binary("up", 0.2)]), "gap")
-    assert {"← more overconfident", "less →"} == {m.text for m in only(chart, Label)}
+    assert {"← more overconfident", "less →"} == {m.text for m in only(chart, Over)}
     assert "neither better nor worse" in chart.caption
     assert chart.x.format == "points"
 
@@ -255,7 +255,7 @@ def test_scores_that_improve_lie_left():
     # The log loss is −(0.8 ln 0.9 + 0.2 ln 0.1) before and about −(0.8 ln 0.8 + 0.2 ln 0.2) after.
     change = -(0.8 * math.log(0.8) + 0.2 * math.log(0.2)) + 0.8 * math.log(0.9) + 0.2 * math.log(0.1)
     assert only(chart, Points)[0].x[0] == pytest.approx(change, abs=2e-3)
-    assert {"← better", "worse →"} == {m.text for m in only(chart, Label)}
+    assert {"← better", "worse →"} == {m.text for m in only(chart, Over)}
     assert not [r for r in only(chart, Rule) if r.dash == "dot"]
 
 
@@ -302,9 +302,14 @@ def test_classes_by_their_error_beyond_chance(three_classes):
     chart = plot.classes(three_classes)
     (points,) = only(chart, Points)
     beyond = {c: three_classes.classwise.per_class[c] - three_classes.floors[c] for c in three_classes.classes}
-    assert points.x == tuple(sorted(beyond.values(), reverse=True))
-    assert [three_classes.classes[i] for i in points.ids] == sorted(beyond, key=beyond.get, reverse=True)
-    assert not only(chart, Intervals)  # an interval of a plug-in ECE does not cover the truth
+    order = sorted(beyond, key=beyond.get, reverse=True)
+    assert [three_classes.classes[i] for i in points.ids] == order
+    assert points.x == tuple(three_classes.classwise.per_class[c] for c in order)
+    # Behind each point what chance alone gives; no interval, for one of a plug-in ECE does not cover the truth.
+    (chance,) = only(chart, Intervals)
+    assert (chance.y, chance.low) == (points.y, (0.0,) * 3)
+    assert chance.high == tuple(three_classes.floors[c] for c in order)
+    assert not chance.caps
     assert not any(points.hollow)
     assert f"Top-label ECE {three_classes.ece:.4f}; mean of the classwise ECEs {three_classes.classwise.mean:.4f}" in chart.caption
 
@@ -450,7 +455,7 @@ def test_names_that_do_not_fit_are_left_out():
 
 @pytest.mark.parametrize(
     ("value", "in_points", "text"),
-    [(0.0123, False, "+0.0123"), (-0.00001, False, "0.0000"), (-0.012, True, "−1.2"), (0.0001, True, "0.0")],
+    [(0.0123, False, "+0.0123"), (-0.00001, False, "−0.00001"), (-1e-17, False, "0.0000"), (-0.012, True, "−1.2"), (0.0001, True, "0.0")],
 )
 def test_differences_in_words(value, in_points, text):
     assert difference(value, in_points=in_points) == text
@@ -471,5 +476,16 @@ def test_in_the_positive_view_a_negative_gap_is_a_probability_too_high():
     assert "probability too high at probability" in plot.cumulative(a).alt
     assert "confident" not in plot.reliability(a, curve=True).alt + plot.overlay([a]).caption
     compared = plot.differences(cc.compare([binary("base"), binary("up", 0.2)], settings), "gap")
-    assert {"← claims more", "less →"} == {m.text for m in only(compared, Label)}
+    assert {"← claims more", "less →"} == {m.text for m in only(compared, Over)}
     assert "claims more: up" in compared.alt
+
+
+def test_of_many_groups_the_clearest_are_drawn_whatever_their_p_values():
+    # 25 groups of 100 rows at 0.8, all right less often than that: those right least often are the clearest.
+    names = [f"g{i:02d}" for i in range(25) for _ in range(100)]
+    found = by_group(top_label(*((0.8, 100, 62 - i) for i in range(25)), groups={"g": names}), "g")
+    drawn = {name for name in plot.groups(found).y.names if name}
+    assert drawn == {f"g{i:02d}" for i in range(5, 25)}
+    # The same with p-values that would say otherwise.
+    turned = replace(found, groups=tuple(replace(g, p_value=(i + 1) / 1001) for i, g in enumerate(found.groups)))
+    assert {name for name in plot.groups(turned).y.names if name} == drawn

@@ -25,6 +25,7 @@ from calibcore.plot.marks import (
     Intervals,
     Label,
     Line,
+    Over,
     Points,
     Ribbon,
     Rule,
@@ -60,6 +61,7 @@ def every_mark(name=NAME):
         Label(0.9, 0.9, name, anchor="right top", pointer=(0.5, 0.5)),
         Label(0.1, 0.9, "plain", anchor="center middle"),
         Label(1.1, 0.4, name),
+        Over("over it", "right", 2),
     )
 
 
@@ -152,13 +154,13 @@ def test_long_texts_are_cut():
 def test_a_line_runs_where_its_numbers_say():
     drawn = chart(Line((0.0, 1.0), (0.0, 0.5), "over", width=3), width=400, height=300)
     ax = plot.draw(drawn)
-    # Margins of a chart of 400 pixels: 64 left, 56 below, 24 above; on the right 16, and half of "100%" needs no more.
+    # Margins of a chart of 400 pixels: 72 left, 56 below, 24 above; on the right 20, and half of "100%" needs no more.
     (left, bottom), (right, top) = ax.transData.transform([(0, 0), (1, 1)])
-    assert (left, bottom, top) == (px(64), px(56), px(300 - 24))
+    assert (left, bottom, top) == (px(72), px(56), px(300 - 24))
     line = next(e for e in ET.fromstring(plot.svg(drawn)).iter(f"{SVG}path") if "#d55e00" in e.get("style", ""))
     found = [float(n) for n in re.findall(r"[\d.]+", line.get("d"))]
     # The vertical axis of SVG runs downwards: y = 0.5 is in the middle, at 300 - (56 + 276) / 2.
-    assert found == [px(64), px(300 - 56), px(right), px(134)]
+    assert found == [px(72), px(300 - 56), px(right), px(134)]
     assert "stroke-width: 3" in line.get("style")
 
 

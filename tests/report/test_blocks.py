@@ -1,11 +1,14 @@
 """What a run and a file say to people."""
 
+import numpy as np
 import pytest
 
 import calibcore as cc
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.tables import Table
 from calibcore.report.terminal import rendered
+from calibcore.report.view_words import in_this_view
+from calibcore.report.which import difference_sentence
 
 CSV = b"y_true,y_prob,w\n" + b"1,0.9,1\n0,0.2,2\n" * 60
 
@@ -41,6 +44,24 @@ def test_the_gap_is_explained_in_the_words_of_the_view():
     (model,) = cc.read(CSV, name="m")
     for view, words in (("top_label", "accuracy − confidence"), ("positive", "share of positives − mean probability")):
         assert any(f"Gap: {words}" in line for line in text_of(result_blocks([cc.analyze(model, cc.Settings(view=view))])))
+
+
+def test_which_model_scores_better_is_said_once_and_in_words():
+    models = [cc.Predictions.from_arrays([1, 0] * 200, [p, 1 - p] * 200, name=name) for p, name in ((0.7, "a"), (0.9, "b"))]
+    found = cc.compare(models)
+    lines = text_of(result_blocks(found.analyses, found))
+    # ln 0.7 − ln 0.9 = −0.2513 in every row
+    (line,) = [x for x in lines if x.startswith("b makes a smaller error than a: log loss lower by 0.2513 (")]
+    assert line == difference_sentence(found.differences[0], "a")
+
+
+def test_another_view_says_what_it_shows_and_which_numbers_are_not_its_own():
+    # says 80% and is right in 90 of 100; of the probability itself 20% is 10% and 80% is 90%
+    y = np.r_[np.arange(1000) < 900, np.arange(1000) < 100].astype(int)
+    a = cc.analyze(cc.Predictions.from_arrays(y, np.repeat([0.8, 0.2], 1000), name="m"), cc.Settings(view="positive"))
+    lines = text_of(result_blocks([a]))
+    assert any(x.startswith("m: In the Confidence view, it says 80% on average and is right 90% of the time") for x in lines)
+    assert f"  {in_this_view(a)}" in lines
 
 
 ELSEWHERE = "Verdict and pattern are those of the confidence view, whatever is shown"
@@ -97,7 +118,7 @@ def test_a_layout_says_how_it_is_read_and_offers_weights():
 
 def test_a_layout_says_why_it_cannot_be_read():
     lines = text_of(layout_blocks(cc.inspect(b"id,y_true\n1,0\n2,1\n")))
-    assert any(line.startswith("  Not read: ") and "probability" in line for line in lines)
+    assert any(line.startswith("  Not read: ") and "no probabilities" in line for line in lines)
 
 
 def test_piped_text_is_never_cut_or_boxed(capsys):

@@ -104,15 +104,15 @@ def test_no_help_is_a_normal_answer():
     exact = cc.Predictions.from_arrays([1] * 100 + [0] * 400 + [1] * 400 + [0] * 100, [0.2] * 500 + [0.8] * 500)
     found = cc.remedies(exact)
     assert found.best is None
-    line = fix_words.diagnosis_line(found, cc.analyze(exact))
-    assert line.startswith("Temperature scaling ")
+    line = fix_words.answer(found, cc.analyze(exact))
+    assert line.startswith("No recalibration that was tried helps here. Temperature scaling ")
     assert line.endswith("The diagnosis suggests none either.")
 
 
 @pytest.mark.parametrize("model", [MODEL, WEATHER, confidence_only(WEATHER), FEW], ids=["binary", "three", "alone", "few"])
 def test_nothing_forbidden_is_said(model):
     found, a = cc.remedies(model), cc.analyze(model)
-    lines = [fix_words.title(model.name), fix_words.how_judged(found), fix_words.diagnosis_line(found, a)]
+    lines = [fix_words.title(model.name), fix_words.how_judged(found), fix_words.answer(found, a, 3)]
     for r in (r for r in found.tried if r.status != "not_tried"):
         lines += [fix_words.change_words(found, r), str(fix_words.parameter_sentence(r))]
         lines += [f"{c.line} {c.why}" for c in fix_words.fix_caveats(found, r)]
@@ -169,3 +169,28 @@ def test_code_takes_no_orders_from_names():
 
 def test_json_holds_the_schema():
     assert json.loads(fix_exports.calibrator_json(cc.Calibrator.fit(MODEL)))["format"] == "calibcore calibrator"
+
+
+def test_an_error_that_remains_after_the_remedy_is_said():
+    # at 0.9 half are right, at 0.7 seven in ten: no temperature mends the one and leaves the other
+    y, p = [1] * 500 + [0] * 500 + [1] * 700 + [0] * 300, [0.9] * 1000 + [0.7] * 1000
+    model = cc.Predictions.from_top_label(p, y, name="m")
+    found = cc.remedies(model, methods=["temperature"])
+    after = found["temperature"].after
+    assert found.best is not None
+    assert after.ece > after.chance.p95
+    line = fix_words.remains_line(found, found.best)
+    assert line.startswith(f"An error remains: ECE {after.ece:.4f}, where a calibrated model typically shows {after.chance.median:.4f}, ")
+    assert f"more than {after.chance.p95:.4f} in 1 of 20 samples (15 equal-width bins)." in line
+    assert line in fix_words.answer(found, cc.analyze(model))
+
+
+def test_nothing_is_said_to_remain_where_the_remedy_mends_it():
+    # one temperature mends both scores, as `test_before_is_worked_out_by_hand` works out
+    assert FOUND.best.after.ece <= FOUND.best.after.chance.p95
+    assert fix_words.remains_line(FOUND, FOUND.best) is None
+
+
+def test_too_few_rows_are_said_to_be_too_few_and_nothing_more():
+    tiny = cc.Predictions.from_arrays([1, 0] * 10 + [1] * 5, [0.8] * 25, name="tiny")
+    assert fix_words.answer(cc.remedies(tiny), cc.analyze(tiny)) == "Too few rows to test a remedy (n = 25)."

@@ -49,14 +49,14 @@ def lines(a):
 def test_the_groups_whose_gap_is_off_0_are_named_with_their_intervals():
     said = group_sentence(groups(group("south"), group("north", -0.062, 0.031, p=0.01), group("x", judged=False)))
     assert said == (
-        "By region: 2 groups of at least 50 rows (1 smaller not judged); the gap is off 0 in 1 "
+        "By region: 2 groups of at least 50 rows (1 smaller not judged); 1 group shows a gap "
         "(north: −6.2 points, simultaneous 95% interval −9.3 to −3.1)."
     )
 
 
 def test_the_farthest_two_are_told_and_the_others_counted():
     said = group_sentence(groups(*(group(n, g, 0.02) for n, g in (("a", 0.1), ("b", -0.3), ("c", 0.2), ("d", 0.05)))))
-    assert "the gap is off 0 in 4 (b: −30.0 points, simultaneous" in said
+    assert "4 groups show a gap (b: −30.0 points, simultaneous" in said
     assert "; c: +20.0 points, simultaneous 95% interval +18.0 to +22.0; 2 more, by less)." in said
 
 
@@ -71,7 +71,7 @@ def test_the_farthest_two_are_told_and_the_others_counted():
         (groups(*(group(n, judged=False) for n in "abc")), "By region: none of 3 groups has the 50 rows needed to judge it."),
         (
             groups(group("a", 0.2, 0.1)),
-            "By region: 1 group of at least 50 rows; the gap is off 0 in 1 (a: +20.0 points, 95% interval +10.0 to +30.0).",
+            "By region: 1 group of at least 50 rows; 1 group shows a gap (a: +20.0 points, 95% interval +10.0 to +30.0).",
         ),
         (
             groups(group("18–31"), group("32–91", 0.0002, 0.05, p=0.001), cut=True),
@@ -82,7 +82,7 @@ def test_the_farthest_two_are_told_and_the_others_counted():
         ),
         (
             groups(group("a", -0.0504, 0.05), group("b")),
-            "By region: 2 groups of at least 50 rows; the gap is off 0 in 1 (a: −5.0 points, simultaneous 95% interval −10.0 to 0.0).",
+            "By region: 2 groups of at least 50 rows; 1 group shows a gap (a: −5.0 points, simultaneous 95% interval −10.0 to 0.0).",
         ),
     ],
 )
@@ -93,7 +93,7 @@ def test_what_is_said_where_there_is_little_to_say(found, said):
 def test_the_report_tells_groups_only_where_they_are_asked_for():
     a = cc.analyze(rows(), ASKED)
     (said,) = lines(a)
-    assert said.startswith("By region: 2 groups of at least 50 rows; the gap is off 0 in 1 (north: −30.0 points, simultaneous 95% interval")
+    assert said.startswith("By region: 2 groups of at least 50 rows; 1 group shows a gap (north: −30.0 points, simultaneous 95% interval")
     without = cc.analyze(rows())
     assert lines(without) == []
     caveats = reported([a], date=DAY).caveats

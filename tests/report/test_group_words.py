@@ -19,6 +19,7 @@ from calibcore.report.group_words import (
     group_table,
     trend_line,
 )
+from calibcore.report.tables import BY_CHANCE
 
 # Everybody says 80%: in a 48 of 60 are right, in b 30 of 60, in c the one row there is.
 SITE = ["a"] * 60 + ["b"] * 60 + ["c"]
@@ -32,7 +33,8 @@ def grouped(site=SITE, correct=CORRECT, weight=None):
 def test_a_group_that_does_not_fit_is_told_in_frequencies():
     found = grouped()
     first, told = group_lines(found)
-    assert first == found.text
+    assert "; intervals are Bonferroni-adjusted. " in found.text  # which the chart says, so it is not said twice
+    assert first == found.text.replace("; intervals are Bonferroni-adjusted", "")
     assert told.startswith("In b, 30 of 60 rows were right; the model expects 48. Gap −30.0 points (95% interval −")
     assert told.endswith(", for all groups at once).")
 
@@ -87,7 +89,7 @@ def test_the_table_has_every_group_and_a_dash_where_nothing_is_known():
     assert c[gap] == "+20.0 (too few rows)"
     assert b["p"] == "≤ 0.001"  # 48 of 60 expected, 30 found: further than any of 1,000 redraws
     assert b["Holm-adjusted p"] == "≤ 0.002"  # two groups were judged
-    assert c["p"] == c["Holm-adjusted p"] == c["Smallest gap seen (points)"] == c["ECE by chance"] == "–"
+    assert c["p"] == c["Holm-adjusted p"] == c["Smallest gap seen (points)"] == c[BY_CHANCE] == "–"
     # a gap seen in four samples of five is wider than one half interval, and no gap is wider than 100 points
     assert 10 < float(a["Smallest gap seen (points)"]) < 40
 

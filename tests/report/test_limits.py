@@ -86,7 +86,7 @@ def test_chance():
     )
     assert judged(Limits(ece=0.001), sure).evidence.endswith("in half of such samples or more")
     a = cc.analyze(sure, TEN)
-    assert f"chance alone gives {a.chance.median:.4f} to {a.chance.p95:.4f}" in judged(Limits(ece=0.1), sure).evidence
+    assert f"chance alone gives {a.chance.median:.4f}, up to {a.chance.p95:.4f}" in judged(Limits(ece=0.1), sure).evidence
 
 
 def test_mce_names_bin_and_rows():

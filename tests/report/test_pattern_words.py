@@ -23,6 +23,8 @@ def model(p, k, n=1000):
 
 
 OVER = cc.analyze(model(0.9, 0.75))
+# 60% and 90% claimed: two diagnostic bins, so there are halves
+TWO = cc.analyze(cc.Predictions.from_top_label([0.6] * 500 + [0.9] * 500, [1] * 250 + [0] * 250 + [1] * 375 + [0] * 125))
 
 
 def with_pattern(name, evidence, a=OVER, level="V3"):
@@ -43,14 +45,14 @@ def test_every_pattern_has_an_answer():
         ("shifted", {"likelihood_ratio_intercept": 12.34, "likelihood_ratio_slope": 3.91}, "explained these rows better than a shift"),
         ("non_uniform_overconfidence", {"over": RUN, "under": UP}, "Were 90–95% confidence (341 rows, gap −14.0 points) within chance"),
         ("uniform_overconfidence", {"over": RUN, "halves_z": [-2.04, -9.0]}, "it would be a fault of one range"),
-        ("local_overconfidence", {"over": RUN, "halves_z": [0.4, -9.0]}, "If it were too sure in the lower and in the upper half"),
-        ("uniform_underconfidence", {"under": UP, "halves_z": [3.0, 5.0]}, "If the claims fitted in the lower or the upper half"),
+        ("local_overconfidence", {"over": RUN, "halves_z": [0.4, -9.0]}, "If it were too sure in both halves of its rows"),
+        ("uniform_underconfidence", {"under": UP, "halves_z": [3.0, 5.0]}, "If the claims fitted in one half of its rows"),
         ("unclear", {"p_value": 0.03, "rows_needed": 3200}, "About 3,200 rows like these"),
         ("none_detected", {"p_value": 0.4}, "p = 0.05 down"),
     ],
 )
 def test_the_missing_evidence_is_named(name, evidence, says):
-    assert says in " ".join(would_change(with_pattern(name, evidence)))
+    assert says in " ".join(would_change(with_pattern(name, evidence, TWO)))
 
 
 def test_the_gap_that_would_count_is_told_in_points():

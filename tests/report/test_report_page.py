@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,8 +14,9 @@ import pytest
 import calibcore as cc
 from calibcore.errors import InputError
 from calibcore.report import pdf, training
-from calibcore.report.page import preview_height, report_html, to_html
-from calibcore.report.parts import MEANING, NAME_LENGTH, short, verdict_words
+from calibcore.report.naming import NAME_LENGTH, short
+from calibcore.report.page import preview_style, report_html, to_html
+from calibcore.report.parts import MEANING, verdict_words
 from calibcore.report.reporting import MOST_NOTE, reported, times_in_groups, with_period
 
 pytest.importorskip("matplotlib")
@@ -199,7 +201,7 @@ def test_a_method_keeps_its_name_and_nothing_has_a_minus_before_it():
 def test_plain_terms_of_other_views_count_events():
     # Positive view: mean of 0.9 and 0.1, and of 0.75 and 0.25.
     lines = section(reported([cc.analyze(OVER, cc.Settings(view="positive"))]), "In plain terms")
-    assert lines[0] == "Of every 100 predictions, 50 should be “1” by the model's own figures; 50 were."
+    assert lines[0] == "On average, of every 100 predictions, 50 should be “1” by the model's own figures; 50 were."
     # On average nothing is off, so a range that is stands beside it: of 1,000 rows at 10%, 100 expected and 250 found.
     assert lines[1:] == ("Of 1,000 predictions made at 6.7–13.3% probability, 250 were “1”; about 100 would be expected.",)
 
@@ -230,10 +232,11 @@ def test_base_rate_and_worth():
 def test_threshold_counts_errors_expected_and_found():
     # All 2,000 rows have confidence 0.9: 200 errors expected, 500 found.
     lines = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.5))]), "At your threshold")
-    assert lines[0] == "Whoever acts on every row with confidence above 0.5 acts on 2,000 of 2,000 rows (100%)."
-    assert "200 wrong predictions; 500 were found" in lines[1]
+    assert lines[0] == (
+        "Whoever acts on every row with confidence above 0.5 acts on 2,000 of 2,000 rows (100%). "
+        "Of these the model expects 200 wrong predictions; 500 were found."
+    )
     none = section(reported([cc.analyze(OVER, cc.Settings(threshold=0.95))]), "At your threshold")
-    assert len(none) == 1
     assert "nothing is acted on" in none[0]
     assert "At your threshold" not in [s.heading for s in reported([cc.analyze(OVER)]).beside]
 
@@ -244,12 +247,12 @@ def test_data_and_period(tmp_path):
     path.write_text("y_true,y_prob,date\n" + rows)
     found = cc.read(path, mapping=cc.Mapping(time="date"))[0]
     facts = reported([cc.analyze(found, with_period(found, cc.Settings()))]).facts
-    assert facts[0] == ("Data", f"scores.csv, 400 rows; SHA-256 {found.source['sha256'][:12]}…")
+    assert facts[0] == ("Data", "scores.csv, 400 rows")
     assert reported([cc.analyze(found)]).footer.endswith(f" SHA-256: scores.csv {found.source['sha256']}.")
     assert facts[1][1].startswith("2024-01-03 to 2024-04-03. The results hold for cases like these")
     plain = reported([cc.analyze(OVER)]).facts
     assert plain[0] == ("Data", "2,000 rows, not read from a file")
-    assert plain[1][1].startswith("not known")
+    assert plain[1][1].startswith("not known. The results hold")
 
 
 def test_remedy_with_its_held_out_effect():
@@ -257,7 +260,7 @@ def test_remedy_with_its_held_out_effect():
     assert section(reported([a]), "Pattern and remedy")[-1] == "Not tested on these rows."
     found = cc.remedies(OVER, methods=["temperature"])
     said = section(reported([a], remedies=found), "Pattern and remedy")[-1]
-    assert said.startswith("Tested on rows that the fit had not seen (5 folds): temperature scaling helps. It lowers the log loss by 0.")
+    assert said.startswith("Tested on rows that the fit had not seen (5 folds): temperature scaling helps. It lowers the error of")
     assert "the gap goes from −15.0 to " in said
     assert section(reported([a], remedies="Too few rows."), "Pattern and remedy")[-1] == "Not tested on these rows: Too few rows."
     with pytest.raises(InputError, match="'other' was tested, but the report is about 'over'"):
@@ -269,10 +272,50 @@ def test_models_side_by_side():
     both = cc.compare([OVER, good])
     r = reported(both.analyses, comparison=both)
     assert [row[0] for row in r.table.rows] == ["over", "good"]
-    assert r.differences.startswith("good scores better than over by log loss (−")
-    assert [row[1] for row in r.table.rows] == ["overconfident", "no miscalibration"]
-    assert reported([both.analyses[0]], comparison=both).differences == ""
-    assert reported(both.analyses, comparison="ids repeat.").differences == "Not compared with each other: ids repeat."
+    assert r.which.startswith("good makes a smaller error than over: log loss lower by 0.")
+    assert r.differences.startswith("By Brier score too: lower by 0.")
+    assert r.differences.endswith("Both were judged on the same 2,000 rows, matched by their id.")
+    assert [row[1] for row in r.table.rows] == ["overconfident", "none found"]
+    alone, unmatched = reported([both.analyses[0]], comparison=both), reported(both.analyses, comparison="ids repeat.")
+    assert (alone.which, alone.differences) == ("", "")
+    assert (unmatched.which, unmatched.differences) == ("Not compared with each other: ids repeat.", "")
+
+
+def test_the_title_names_every_model():
+    named = [cc.analyze(model(0.9, 0.75, n=60, name=n)) for n in ("a", "b", "c", "d" * 40)]
+    titles = [reported(named[:k]).title for k in (1, 2, 3, 4)]
+    assert titles[:3] == ["Calibration of a", "Calibration of a, beside b", "Calibration of a, beside b and c"]
+    assert titles[3] == f"Calibration of a, beside b, c and {'d' * 10}…{'d' * 9}"
+
+
+def test_what_is_known_about_the_data_of_each_model_is_told_by_its_name():
+    # 1,000 rows at exactly 100%, of which 250 are wrong: impossible by the model, and a log loss that had to be cut
+    sure = model(1.0, 0.75, n=500, name="sure")
+    good = model(0.75, 0.75, n=500, name="good").but(notes=("Label read from column y.",))
+    lines = reported([cc.analyze(good), cc.analyze(sure)]).caveats.lines
+    (of_sure,) = [line for line in lines if line.startswith("About the data of sure: ")]
+    assert "1,000 rows claim exactly 100%; 250 of them were wrong" in of_sure
+    assert "was raised to 2⁻⁵² for 250 rows" in of_sure
+    assert [line for line in lines if line.startswith("About the data of good: ") and line.endswith(" Label read from column y.")]
+    turned = reported([cc.analyze(sure), cc.analyze(good)]).caveats.lines  # how another model's file was read is told with that model
+    assert not [line for line in turned if "Label read from" in line]
+    both = reported([cc.analyze(m.but(notes=("5 of 500 rows left out.",))) for m in (good, good.but(name="c"))]).caveats.lines
+    assert [line for line in both if line.startswith("About the data of all models: ") and "5 of 500 rows left out." in line]
+
+
+def test_notes_of_a_report_name_no_option_of_the_command_line():
+    said = reported([cc.analyze(OVER.but(notes=("Column 'y' was taken as the label (another: --label COL).",)))]).caveats.lines
+    assert said[-1].startswith("About the data: ")
+    assert said[-1].endswith(" Column 'y' was taken as the label.")
+
+
+def test_several_models_better_than_the_first_are_not_called_better_than_each_other():
+    made = [OVER, *(model(k, 0.75, name=n) for k, n in ((0.75, "b"), (0.76, "c"), (0.95, "d")))]
+    both = cc.compare(made)
+    said = reported(both.analyses, comparison=both).which
+    assert [f"{n} makes a smaller error than over" in said for n in "bc"] == [True, True]
+    assert "over makes a smaller error than d" in said
+    assert said.endswith("Each was compared with over, not with the others.")
 
 
 def test_training_is_always_said():
@@ -297,8 +340,6 @@ def test_a_column_that_could_be_the_time_is_named():
     rows = model(0.9, 0.75, groups=months)
     assert times_in_groups(rows) == ("month",)
     assert times_in_groups(rows.but(time=np.arange(2000))) == ()
-    said = reported([cc.analyze(rows)], could_be_time=times_in_groups(rows)).facts[-1][1]
-    assert said.startswith("not known (no column was named as the time; month could be it). ")
 
 
 def test_a_change_over_time_names_its_ends():
@@ -306,7 +347,7 @@ def test_a_change_over_time_names_its_ends():
     right, year = np.r_[np.ones(1000), np.arange(1000) < 500].astype(int), [2023] * 1000 + [2024] * 1000
     rows = cc.Predictions.from_top_label([0.9] * 2000, right, time=year, name="t")
     lines = reported([cc.analyze(rows, with_period(rows, cc.Settings()))]).caveats.lines
-    said = "The gap is not the same throughout the period (2 periods compared, p < 0.001): from −40.0 points (2024) to +10.0 points (2023)."
+    said = "The gap is not the same throughout the period (2 periods compared, p ≤ 0.001): from −40.0 points (2024) to +10.0 points (2023)."
     assert said in lines
 
 
@@ -320,7 +361,7 @@ def test_another_view_says_what_the_verdict_judges():
     a = cc.analyze(OVER, cc.Settings(view="positive"))
     said = reported([a]).verdict
     assert said.startswith("over is overconfident. Judged by the predicted class, it says 90% on average and is right 75%")
-    assert "15.0 percentage points too sure" in said
+    assert "15.0 points too sure" in said
     assert "the verdict judges the predicted class" in " ".join(reported([a]).caveats.lines)
     assert "Judged by" not in reported([cc.analyze(OVER)]).verdict
 
@@ -375,7 +416,9 @@ def fullest(name="model"):
     settings = cc.Settings(view="positive", threshold=0.9, cost_error=40, cost_review=3, on_request=("groups",))
     analyses = [cc.analyze(m, with_period(m, settings)) for m in made]
     analyses = [replace(a, source={"file": f"{(name * 60)[:60]}{k}.csv", "sha256": f"{k:064d}"}) for k, a in enumerate(analyses)]
-    analyses[0] = replace(analyses[0], notes=tuple(f"{k} {name * 90}" for k in range(6)))
+    # Notes of all four: on how a file was read, and those that change how the numbers are read.
+    read, telling = (tuple(f"{k} {said}{name * 90}" for k in range(6)) for said in ("", "rows left out "))
+    analyses = [replace(a, notes=(*(f"{a.name} {note}" for note in telling), *read)) for a in analyses]
     words = {"heading": (name * 120)[:120], "audience": (name * 80)[:80], "note": (name * 280)[:280], "date": DAY}
     words |= {"training": ["yes", "no", "unknown", "no"], "classes": "The predicted class stays the same in every row. " * 2}
     return analyses, {**words, "comparison": cc.compare(made, settings), "remedies": cc.remedies(made[0])}
@@ -400,9 +443,39 @@ def test_prints_on_one_sheet(tmp_path, name):
         assert pages(target.read_bytes()) == 1
 
 
-def test_the_preview_is_higher_where_there_are_more_words():
+def heights(report):
+    """Width from which on a rule of the preview holds → height of the frame."""
+    return {int(w): int(h) for w, h in re.findall(r"min-width: (\d+)px\) { \.x iframe { height: (\d+)px", preview_style(report, ".x"))}
+
+
+def test_the_preview_is_higher_where_there_are_more_words_and_where_it_is_narrower():
     analyses, options = fullest()
-    assert preview_height(reported([cc.analyze(OVER)])) < preview_height(reported(analyses, **options)) < 6_000
+    few, many = heights(reported([cc.analyze(OVER)])), heights(reported(analyses, **options))
+    assert all(few[w] < many[w] < 25_000 for w in few)
+    assert list(few) == sorted(few)
+    one_column, two_columns = ([h for w, h in few.items() if (w <= 608) is narrow] for narrow in (True, False))
+    assert min(one_column) > max(two_columns)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("kind", ["one", "full"])
+def test_the_preview_shows_all_of_the_page(kind, tmp_path):
+    analyses, options = fullest() if kind == "full" else ([cc.analyze(OVER)], {"date": DAY})
+    r = reported(analyses, **options)
+    style = preview_style(r, ".x")
+    for width in (278, 328, 435, 614, 726, 1000):
+        frame = f"<iframe srcdoc='{escape(to_html(r))}' style='border: 0; width: 100%'></iframe>"
+        measure = "e => [e.clientHeight, e.contentDocument.querySelector('main').offsetHeight]"
+        script = f"<script>onload = () => {{ document.title = ({measure})(document.querySelector('iframe')).join(' ') }}</script>"
+        page = f"<title>wait</title>{style}{script}<body style='margin: 0'><div class='x' style='width: {width}px'>{frame}</div>"
+        (tmp_path / "frame.html").write_text(page, encoding="utf-8")
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,900"]
+        done = subprocess.run(
+            [CHROMIUM, *flags, "--dump-dom", (tmp_path / "frame.html").as_uri()], capture_output=True, timeout=120, check=True
+        )
+        shown, needed = map(int, re.search(r"<title>(\d+) (\d+)</title>", done.stdout.decode()).groups())
+        assert needed <= shown <= 1.25 * needed, width
 
 
 @pytest.mark.parametrize("name", ["ordinary words ", EVIL, "W"])

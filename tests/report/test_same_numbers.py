@@ -11,7 +11,7 @@ import pytest
 
 import calibcore as cc
 from calibcore import plot
-from calibcore.plot.marks import Band, Bars, Line, Points, Ribbon, Rule, Whiskers
+from calibcore.plot.marks import Band, Bars, Intervals, Line, Points, Ribbon, Rule, Whiskers
 from calibcore.report import act_words, curve_words, exports, fix_words, group_words, parts, tables, words
 from calibcore.report.reporting import reported
 
@@ -122,11 +122,14 @@ def test_tables_of_bins(analysis, plain, chart):
 
 def test_marks_of_the_diagram(analysis, plain):
     chart, bins = plot.reliability(analysis, uncertainty="both"), filled(plain)
-    (points,), (bars,) = only(chart, Points), only(chart, Bars)
-    assert shown(points.x, [b["confidence"] for b in bins])
-    assert shown(points.y, [b["accuracy"] for b in bins])
-    assert shown(bars.height, [b["gap"] for b in bins])
-    assert [plain["bins"][i] for i in points.ids] == bins
+    (points, *arrows), (bars,) = only(chart, Points), only(chart, Bars)
+    drawn = [plain["bins"][i] for i in points.ids]
+    assert shown(points.x, [b["confidence"] for b in drawn])
+    assert shown(points.y, [b["accuracy"] for b in drawn])
+    below = [plain["bins"][i] for mark in arrows for i in mark.ids]  # of few rows, below the picture
+    assert all(b["count"] < 30 and b["accuracy"] < chart.y.low for b in below)
+    assert sorted(b["lower"] for b in drawn + below) == [b["lower"] for b in bins]
+    assert shown(bars.height, [max(b["gap"], chart.y.low - b["confidence"]) for b in bins])
     if analysis.bins.shared:
         assert not only(chart, Band)
         assert not only(chart, Whiskers)
@@ -136,12 +139,18 @@ def test_marks_of_the_diagram(analysis, plain):
         assert shown(mark.low, [b[key][0] for b in bins])
         assert shown(mark.high, [b[key][1] for b in bins])
     outside = {"over": lambda b: b["accuracy"] < b["chance"][0], "under": lambda b: b["accuracy"] > b["chance"][1]}
-    assert points.roles == tuple(next((r for r, found in outside.items() if found(b)), "within") for b in bins)
+    assert points.roles == tuple(next((r for r, found in outside.items() if found(b)), "within") for b in drawn)
 
 
 def test_marks_of_gaps_and_rows(analysis, plain):
     bins, weight = filled(plain), analysis.bins.weight[analysis.bins.filled]
-    assert shown(only(plot.gaps(analysis), Bars)[0].height, [b["gap"] for b in bins])
+    chart = plot.gaps(analysis)
+    height = only(chart, Bars)[0].height
+    limit = 0.7 * chart.y.high  # what lies beyond is of few rows and told by an arrow
+    assert shown(height, [min(max(b["gap"], -limit), limit) for b in bins])
+    beyond = [i for i, b in enumerate(plain["bins"]) if b["count"] and abs(b["gap"]) > limit + 1e-9]
+    assert all(plain["bins"][i]["count"] < 30 for i in beyond)
+    assert sorted(i for mark in only(chart, Points) if mark.symbol.startswith("triangle") for i in mark.ids) == beyond
     assert shown(only(plot.counts(analysis), Bars)[0].height, weight / weight.sum())
     assert shown(only(plot.counts(analysis, scale="count"), Bars)[0].height, [b["count"] for b in bins])
     said, was = only(plot.counts(analysis), Rule)
@@ -182,7 +191,14 @@ def test_the_sweep(analysis, plain):
         values = (found["equal_width"], found["equal_mass"], found["chance"]["median"], found["chance"]["p95"])
         assert all(same(cell, v[at]) for cell, v in zip(row[1:], values, strict=True))
     said = words.sweep_sentence(analysis)
-    assert f"it is {plain['ece']:.4f}; chance alone gives {plain['chance']['median']:.4f} to {plain['chance']['p95']:.4f}" in said
+    ece, typical, most = re.search(r"shown it is ([\d.]+); chance alone gives ([\d.]+), up to ([\d.]+) there", said).groups()
+    assert all(same(t, v) for t, v in ((ece, plain["ece"]), (typical, plain["chance"]["median"]), (most, plain["chance"]["p95"])))
+    # each strategy's own range between 5 and 50 bins
+    for kind in ("width", "mass"):
+        values = [v for m, v in zip(found["n_bins"], found[f"equal_{kind}"], strict=True) if 5 <= m <= 50]
+        low, high = re.search(rf"from ([\d.]+) to ([\d.]+) with equal-{kind} bins", said).groups()
+        assert same(low, min(values))
+        assert same(high, max(values))
 
 
 def test_the_cumulative_curve(analysis, plain):
@@ -204,7 +220,8 @@ def test_the_classes(analysis, plain):
         return
     each = found["per_class"]
     (points,) = only(chart, Points)
-    assert shown(points.x, [each[plain["classes"][i]]["ece"] - each[plain["classes"][i]]["floor"] for i in points.ids])
+    assert shown(points.x, [each[plain["classes"][i]]["ece"] for i in points.ids])
+    assert shown(only(chart, Intervals)[0].high, [each[plain["classes"][i]]["floor"] for i in points.ids])
     for name, rows, ece, floor, beyond in chart.table.rows:
         assert same(rows, each[name]["n"])
         assert same(ece, each[name]["ece"])
@@ -218,8 +235,9 @@ def test_the_classes(analysis, plain):
 def test_risk_and_threshold(analysis, plain):
     chart, curve, panel = plot.risk_coverage(analysis), plain["risk_coverage"], plain["threshold"]
     expected, found = only(chart, Line)
-    assert list(found.x) == curve["coverage"]
-    assert (list(expected.y), list(found.y)) == (curve["expected_risk"], curve["risk"])
+    first = next((i for i, n in enumerate(curve["count"]) if n >= 30), 0)  # before that a rate rests on few rows
+    assert list(found.x) == curve["coverage"][first:]
+    assert (list(expected.y), list(found.y)) == (curve["expected_risk"][first:], curve["risk"][first:])
     acted = panel["acted"]
     numbers = {n.label: n for n in act_words.act_numbers(analysis)}
     assert same(numbers["Acted on"].value, acted["count"])
@@ -251,7 +269,7 @@ def test_key_numbers(analysis, plain):
         assert level == f"{100 * plain['settings']['level']:g}%"
         assert ends(pair, [plain["gap"]["low"], plain["gap"]["high"]])
     assert same(ece.value, plain["ece"])
-    assert ends(ece.beside.removeprefix("chance alone "), [plain["chance"]["median"], plain["chance"]["p95"]], 1.0)
+    assert ends(ece.beside.removeprefix("chance alone: ").replace(", up", ""), [plain["chance"]["median"], plain["chance"]["p95"]], 1.0)
     assert same(mce.value, plain["mce"]["value"])
     assert same(brier.value, plain["brier"]["value"])
     assert same(loss.value, plain["log_loss"]["value"])

@@ -6,10 +6,14 @@ import io
 import pytest
 
 import calibcore as cc
+from calibcore.inference.chance import ChanceRange
 from calibcore.inference.intervals import Estimate
 from calibcore.report.tables import (
+    BY_CHANCE,
     NONE,
     Table,
+    chance_sentence,
+    chance_text,
     count_text,
     difference_table,
     gap_text,
@@ -58,11 +62,22 @@ def test_shares_never_read_0_or_100_unless_they_are(x, text):
 
 
 def test_intervals():
-    assert gap_text(Estimate(-0.1101, -0.1221, -0.098)) == "−11.0 (−12.2, −9.8)"
+    assert gap_text(Estimate(-0.1101, -0.1221, -0.098)) == "−11.0 (−12.2 to −9.8)"
     assert gap_text(Estimate(0.02)) == "+2.0"
-    assert gap_text(Estimate(-0.0001, -0.01, 0.01)) == "0.0 (−1.0, +1.0)"
-    assert interval_text(Estimate(0.05, -0.01, 0.11)) == "+0.0500 (−0.0100, +0.1100)"
+    assert gap_text(Estimate(-0.0001, -0.01, 0.01)) == "0.0 (−1.0 to +1.0)"
+    assert interval_text(Estimate(0.05, -0.01, 0.11)) == "+0.0500 (−0.0100 to +0.1100)"
     assert interval_text(None) == NONE
+    assert interval_text(Estimate(2.4e-4, 4e-6, 4.8e-4)) == "+0.0002 (+0.000004 to +0.0005)"  # an end that is not 0 does not read 0
+    assert interval_text(Estimate(0.0, -1e-15, 1e-15)) == "0.0000 (0.0000 to 0.0000)"  # rounding is
+
+
+def test_what_chance_alone_gives_is_a_median_and_a_95th_percentile():
+    c = ChanceRange(0.0136, 0.0203, 0.4, 1000, 0.014, 0.014)
+    assert chance_text(c) == "0.0136, up to 0.0203"
+    assert chance_text(c, 25) == "0.01, up to 0.02"  # too few rows to judge a model: two decimals
+    said = "A calibrated model with these {} typically shows 0.0136 here by chance, and more than 0.0203 in 1 of 20 samples."
+    assert chance_sentence(c, "top_label") == said.format("confidences")
+    assert chance_sentence(c, "positive") == chance_sentence(c, "class:a") == said.format("probabilities")
 
 
 def test_settings():
@@ -83,10 +98,10 @@ def test_models_in_the_confidence_view():
     assert row["Rows"] == "20"
     assert (row["Accuracy"], row["Mean confidence"]) == ("70.0%", "85.0%")
     assert row["Gap, points (95%)"].startswith("−15.0 (−")
-    assert (row["ECE (equal width)"], row["ECE (equal mass)"]) == ("0.1500", "0.1500")
-    assert row["ECE by chance"] == f"{a.chance.median:.4f} to {a.chance.p95:.4f}"
-    assert row["MCE (bin, rows)"] == "0.2000 (80–90%, only 10 rows)"
-    assert row["Brier (scale)"] == "0.2350 (0 to 1)"
+    assert (row["ECE (equal width)"], row["ECE (equal mass)"]) == ("0.15", "0.15")
+    assert row[BY_CHANCE] == f"{a.chance.median:.2f}, up to {a.chance.p95:.2f}"
+    assert row["MCE (bin, rows)"] == "0.20 (80–90%, only 10 rows)"
+    assert row["Brier (scale)"] in ("0.23 (0 to 1)", "0.24 (0 to 1)")  # a tie
     assert row["Pattern"] == "too few rows"
 
 
@@ -104,7 +119,7 @@ def test_mce_names_its_bin_and_rows():
     many = cc.analyze(predictions(y=Y * 5, p=P * 5), cc.Settings(n_bins=3, view="positive"))
     assert mce_text(many.bins) == "0.2000 (66.7–100%, 50 rows)"
     one = cc.analyze(predictions(y=[1, 0], p=[0.9, 0.1]), cc.Settings(n_bins=2, view="positive"))
-    assert mce_text(one.bins) == "0.1000 (0–50%, only 1 row)"
+    assert mce_text(one.bins) == "0.10 (0–50%, only 1 row)"
 
 
 def test_differences_to_the_baseline():

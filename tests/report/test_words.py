@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import calibcore as cc
-from calibcore.inference.comparison import Differences, Pairing
-from calibcore.inference.intervals import Estimate
 from calibcore.report import words
 from calibcore.report.exports import bins_csv, file_name, rows_csv
 from calibcore.report.rows import PAGE, rows_in
@@ -76,8 +74,9 @@ def test_headlines(name, text):
 
 def test_key_numbers_are_those_of_the_analysis(analysis):
     shown = {n.label: n.value for n in words.key_numbers(analysis)}
-    assert shown["ECE"] == f"{analysis.ece:.4f}"
-    assert shown["MCE"] == f"{analysis.bins.mce:.4f}"
+    digits = 2 if analysis.n < 100 else 4
+    assert shown["ECE"] == f"{analysis.ece:.{digits}f}"
+    assert shown["MCE"] == f"{analysis.bins.mce:.{digits}f}"
     gap = f"{100 * analysis.gap.value:+.1f}".replace("-", "−")
     assert shown["Gap"].removesuffix(" points") == ("0.0" if gap in ("+0.0", "−0.0") else gap)
 
@@ -90,9 +89,9 @@ def test_worst_range_in_frequencies():
     assert words.worst_range(cc.analyze(SAMPLES["calibrated"])) is None
 
 
-def test_the_positive_view_warns_of_the_s_shape():
+def test_the_positive_view_says_how_it_is_read():
     a = cc.analyze(SAMPLES["over"], cc.Settings(view="positive"))
-    assert "looks like an S" in words.view_note(a)
+    assert words.view_note(a) == "A point above the line: it happened more often than said. The pattern is judged in the Confidence view."
     assert words.other_view(a).startswith("Confidence view: ECE 0.1500")
 
 
@@ -118,46 +117,16 @@ def test_bin_option():
     assert words.bin_option(a, 8) == "80–90%: 2,000 rows, says 90%, right 75%"
 
 
-def test_differences_are_decided_by_a_proper_score():
-    compared = cc.compare([predictions(0.8, 0.8, name="a"), predictions(0.95, 0.8, name="b"), predictions(0.8, 0.8, name="c")])
-    worse, same = (words.difference_sentence(d, "a") for d in compared.differences)
-    assert worse.startswith("b scores worse than a by log loss (+")
-    assert worse.endswith("Compared on the same 2,000 rows, paired by id.")
-    # c is a under another name
-    nothing = "0.0000, 0.0000 to 0.0000"
-    assert same.startswith(f"c and a: these rows do not tell which scores better by log loss ({nothing}) nor by Brier score ({nothing}).")
-
-
-BETTER = "b scores better than a by log loss (−0.0200, −0.0300 to −0.0100)"
-OPEN = "b and a: these rows do not tell which scores better by log loss (−0.0200, −0.0500 to +0.0100)"
-
-
-@pytest.mark.parametrize(
-    ("log_loss", "brier", "said"),
-    [
-        (
-            (-0.02, -0.03, -0.01),
-            (0.0005, -0.0046, 0.0055),
-            f"{BETTER}; the Brier score does not tell them apart (+0.0005, −0.0046 to +0.0055).",
-        ),
-        ((-0.02, -0.03, -0.01), (-0.01, -0.02, -0.005), f"{BETTER} and by Brier score (−0.0100, −0.0200 to −0.0050)."),
-        ((-0.02, -0.03, -0.01), (0.01, 0.005, 0.02), f"{BETTER}; by Brier score b scores worse (+0.0100, +0.0050 to +0.0200)."),
-        ((-0.02, -0.05, 0.01), (-0.01, -0.02, -0.005), f"{OPEN}; by Brier score b scores better (−0.0100, −0.0200 to −0.0050)."),
-        ((-0.02, None, None), (0.01, 0.005, 0.02), "b scores worse than a by Brier score (+0.0100, +0.0050 to +0.0200)."),
-    ],
-)
-def test_the_sentence_names_the_score_that_decides_and_what_the_other_says(log_loss, brier, said):
-    pairing = Pairing(True, "row order", np.arange(3200), np.arange(3200))
-    d = Differences("b", pairing, Estimate(*log_loss), Estimate(*brier), Estimate(0.0))
-    rows = "Compared row by row on 3,200 rows, since no ids are shared and the labels agree in order."
-    assert words.difference_sentence(d, "a") == f"{said} {rows}"
-
-
-def test_models_that_are_not_paired_are_said_to_be_compared_less_sharply():
-    sorted_rows = [cc.Predictions.from_arrays([0] * 50 + [1] * 50, [p] * 50 + [1 - p] * 50, name=n) for n, p in (("a", 0.2), ("b", 0.3))]
-    (found,) = cc.compare(sorted_rows).differences
-    assert words.difference_sentence(found, "a").endswith("Compared on different rows, so less sharply.")
-    assert any("(--id in the shell, Columns on the page)" in n for n in found.notes)
+def test_each_strategy_has_its_own_range_and_only_the_shown_one_is_judged():
+    said = words.sweep_sentence(cc.analyze(SAMPLES["over"]))
+    # both scores have a confidence of 0.9, right in 0.75: 0.15 however the bins are cut
+    assert said.startswith(
+        "Between 5 and 50 bins ECE runs at 0.1500 throughout with equal-width bins and at 0.1500 throughout with equal-mass"
+    )
+    assert "The equal-width ECE is beyond chance for every number of bins from 5 to 50." in said
+    mass = words.sweep_sentence(cc.analyze(SAMPLES["calibrated"], cc.Settings(strategy="equal_mass")))
+    assert "In the 15 equal-mass bins shown" in mass
+    assert "The equal-mass ECE is within chance for every number of bins from 5 to 50." in mass
 
 
 @pytest.mark.parametrize(
@@ -236,3 +205,10 @@ def test_bins_csv_has_full_precision():
 
 def test_file_names_are_harmless():
     assert file_name("a/b <c>", "bins", ending=".csv") == "a_b__c_-bins.csv"
+
+
+def test_no_test_is_told_where_there_are_too_few_rows_for_a_verdict():
+    few = cc.analyze(SAMPLES["few"])
+    for lines in (words.shown_lines(few), words.evidence_lines(few)):
+        assert "A verdict needs 100 rows, so no test of these 40 rows is told." in lines
+        assert not any("detected" in line or "p =" in line or "p ≤" in line for line in lines)
