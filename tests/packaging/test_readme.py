@@ -27,7 +27,7 @@ def test_the_shell_lines_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (lines,) = [b for b in blocks("sh") if "calibcore sample" in b]
     commands = [shlex.split(line, comments=True)[1:] for line in lines.splitlines() if line.startswith("calibcore")]
-    assert len(commands) == 11
+    assert len(commands) == 13
     for command in commands:
         assert main(command) == 0, command
 
