@@ -12,7 +12,7 @@ _CSS = """
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2.5rem 3rem; max-width: 84rem; }
 [data-testid="stMetricValue"] { font-size: 1.5rem; font-variant-numeric: tabular-nums; }
 [data-testid="stTable"] { overflow-x: auto; font-variant-numeric: tabular-nums; }
-[data-testid="stTable"] td:first-child p { white-space: nowrap !important; }
+[data-testid="stTableStyledTable"]:has(th:nth-child(6)) td:first-child p { white-space: nowrap !important; }
 [data-testid="stTableStyledTable"]:has(th:nth-child(6)) { min-width: 42rem; }
 [data-testid="stTableStyledTable"]:has(th:nth-child(9)) { min-width: 62rem; }
 [class*="st-key-wide"] [data-testid="stTableStyledTable"] { min-width: 44rem; }

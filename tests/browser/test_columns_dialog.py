@@ -125,7 +125,7 @@ def test_a_question_is_answered_and_gives_the_numbers_of_the_shell(reader, comma
     press(reader, "Read the file")
     expect(reader.dialog).to_have_count(0)
     reader.shows(four(model["ece"]))
-    reader.shows(model["verdict"])
+    reader.shows(model["verdict"][-60:])  # the headline may have said its beginning
     # The answer stays for other settings and on other pages.
     reader.slide("Bins", 12)
     reader.go("Compare")

@@ -240,7 +240,7 @@ def test_a_file_of_the_server_changes_and_goes_while_its_bin_is_inspected(tab, c
     saved(runs / "other.csv", binary_file(16))
     after = ece_of((runs / "other.csv").read_bytes())
     assert before != after
-    reader.shows(f"In the 15 bins shown it is {after}")  # noticed within five seconds
+    reader.shows(f"In the 15 equal-width bins shown it is {after}")  # noticed within five seconds
     reader.hides(before)
     (runs / "other.csv").unlink()
     reader.shows("other.csv is gone. Put it back, or take it off the list.", within=reader.page.get_by_test_id("stSidebar"))

@@ -9,6 +9,8 @@ import pytest
 from made_files import binary_file, csv_bytes, four, printed_json, saved
 from menu import PAGES, assert_sound
 
+from dashboard.page_words import on_page
+
 pytestmark = pytest.mark.browser
 
 MODELS = "The models side by side"
@@ -145,7 +147,7 @@ def test_each_broken_file_gets_its_sentence_and_the_others_stay(reader, command,
     for alert, (name, (_, word)), sentence in zip(alerts, BROKEN.items(), sentences, strict=True):
         assert name in alert
         assert word in alert
-        assert plain(sentence).endswith(plain(alert).removeprefix(f"{name}: "))
+        assert plain(on_page(sentence)).endswith(plain(alert).removeprefix(f"{name}: "))
         assert "Traceback" not in alert
     reader.shows(printed_json(command, "measure", tmp_path / "good.csv")["models"][0]["verdict"])
 
