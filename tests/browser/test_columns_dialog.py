@@ -251,7 +251,7 @@ def test_another_file_of_the_same_name_is_asked_anew(reader, tmp_path):
     assert reader.dialog.locator("input:checked").count() == 0
 
 
-LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"phone": True}}
+LOOKS = {"dark": {"dark": True}, "phone": {"phone": True}}
 
 
 @pytest.mark.parametrize("look", LOOKS)

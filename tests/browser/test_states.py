@@ -59,27 +59,6 @@ def test_names_and_edges_stay_out_of_the_address(reader, tmp_path):
     assert reader.query() == {"strategy": "Custom", "files": "uploaded"}
 
 
-def test_an_interrupted_connection_keeps_the_files(reader, tmp_path):
-    """A closed socket, as after a network break: the same session goes on."""
-    sockets = []
-
-    def pass_on(socket):
-        socket.connect_to_server()
-        sockets.append(socket)
-
-    reader.page.route_web_socket(re.compile(r"/_stcore/stream"), pass_on)
-    reader.page.reload()
-    reader.settle()
-    reader.upload(saved(tmp_path / "kept.csv", binary_file()))
-    reader.shows("kept ")
-    reader.slide("Bins", 7)
-    with reader.rerun(grace=10_000):
-        sockets[-1].close()
-    reader.shows("kept ")
-    assert reader.slider("Bins").input_value() == "7"
-    assert len(sockets) > 1
-
-
 AMBIGUOUS = csv_bytes(
     [("diagnosis", "probability"), *(("benign" if i % 3 else "malignant", f"{0.2 + 0.6 * (i % 3 == 0):.1f}") for i in range(150))]
 )
@@ -164,29 +143,6 @@ def test_broken_files_alone_leave_a_page_that_says_so(reader, tmp_path):
         if title != "Learn":
             reader.shows("No file could be read")
         assert_sound(reader)
-
-
-def test_two_readers_with_files_of_the_same_name_see_their_own(new_reader, command, tmp_path):
-    files = []
-    for i in range(2):
-        (tmp_path / str(i)).mkdir()
-        files.append(saved(tmp_path / str(i) / "predictions.csv", binary_file(10 + i)))
-    readers = [new_reader(), new_reader()]
-    for reader, file in zip(readers, files, strict=True):
-        reader.upload(file)
-    eces = [ece_of(command, file) for file in files]
-    assert eces[0] != eces[1]
-    for turn in range(2):
-        for reader, own, other in zip(readers, eces, reversed(eces), strict=True):
-            reader.shows(own)
-            reader.hides(other)
-            if not turn:
-                reader.slide("Bins", 16)
-                reader.slide("Bins", 15)
-    third = new_reader()
-    third.shows("Sample data")
-    third.hides("predictions.csv", within=third.page.get_by_test_id("stSidebar"))
-    assert "predictions" not in third.options("Model")
 
 
 def test_the_same_file_twice_is_two_models_without_a_difference(reader, tmp_path):
