@@ -37,8 +37,7 @@ def sidebar() -> None:
         key = f"uploads {session.state().number}"
         uploads = st.file_uploader("Add files", accept_multiple_files=True, key=key, max_upload_size=session.megabytes(), help=FORMATS)
         lost = address.keep(uploads=bool(uploads))
-        st.caption(limits_line(session.megabytes()))
-        st.caption(learn.PRIVACY)
+        widgets.text(limits_line(session.megabytes()), learn.PRIVACY, small=True)
         folder.watch(picked)  # before reading: what changes meanwhile is noticed
         files = session.load(uploads, picked)
         _loaded(files, uploads)

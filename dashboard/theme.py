@@ -6,7 +6,8 @@ import streamlit as st
 
 __all__ = ["is_dark", "style"]
 
-# Figures in a line that wraps on a narrow screen, tables that scroll inside themselves, numbers of equal width.
+# Figures in a line that wraps on a narrow screen, tables that scroll inside themselves, numbers of equal width; where one
+# column stands below the other, words come before charts.
 _CSS = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 4.5rem 2.5rem 3rem; max-width: 84rem; }
@@ -24,7 +25,10 @@ _CSS = """
 [data-testid="stMetricDelta"], [data-testid="stMetricDelta"] * { font-size: 0.82rem; white-space: normal !important; overflow: visible; }
 .caveats summary { cursor: pointer; padding: 0.35rem 0; min-height: 24px; font-size: 0.9rem; }
 .caveats p { margin: 0 0 0.5rem 1rem; font-size: 0.9rem; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.5rem 1rem 2rem; } }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding: 4.5rem 1rem 2rem; }
+  [data-testid="stColumn"]:has(.st-key-beside) { order: -1; }
+}
 </style>
 """
 

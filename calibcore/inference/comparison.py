@@ -66,6 +66,12 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
     ----------
     Diebold & Mariano (1995), doi:10.1080/07350015.1995.10524599.
     """
+    # with the baseline beside it, so that no other object can come to have its address
+    key = f"differences to {id(baseline)} {view} {level}"
+    return model.remember(key, lambda: (baseline, _differences(baseline, model, view, level)))[1]
+
+
+def _differences(baseline: Predictions, model: Predictions, view: str, level: float) -> Differences:
     pairing = pair(baseline, model)
     about = (_blocks_note, _overlap_note, _weight_note, _cluster_note)
     notes = [note for make in about for note in make(pairing, baseline, model)]

@@ -74,9 +74,9 @@ def compared(chosen: Sequence[session.Model], baseline: str) -> None:
     """Differences in words, table, forest plots, diagrams and downloads."""
     said = settings.current()
     its_settings, _ = said.for_model(chosen[0])
-    analyses = tuple(session.analyse(m, its_settings) for m in chosen)
-    baseline_first = sorted(analyses, key=lambda a: a.name != baseline)
     found = against(chosen, its_settings, baseline)
+    analyses = found.whole.analyses if found.whole else tuple(session.analyse(m, its_settings) for m in chosen)
+    baseline_first = sorted(analyses, key=lambda a: a.name != baseline)
     say_differences(found)
     widgets.training_notes(chosen)
     side_by_side(baseline_first, said.n_bins)

@@ -13,13 +13,6 @@ from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
 from dashboard.takeaway import takeaway
 
-# On a narrow screen, where one column stands below the other, the words come before the charts.
-_WORDS_FIRST = """
-<style>
-@media (max-width: 640px) { [data-testid="stColumn"]:has(.st-key-beside) { order: -1; } }
-</style>
-"""
-
 
 def page() -> None:
     """Draw the page."""
@@ -30,7 +23,6 @@ def page() -> None:
         analysis = session.analyse(model, its_settings)
         verdict(analysis, lacks)
         widgets.numbers(words.key_numbers(analysis))
-        st.html(_WORDS_FIRST)
         charts, words_beside = st.columns([58, 42], gap="medium")
         with charts:
             drawn = pictures(analysis)

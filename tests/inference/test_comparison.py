@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import calibcore as cc
+from calibcore.inference import comparison
 from calibcore.inference.comparison import differences, pair
 from calibcore.predictions import Predictions
 
@@ -406,3 +407,20 @@ def test_ids_found_by_content_pair_only_where_they_meet_and_agree():
     assert pair(a, found(y, ids + 5000, "b")).how == "row order"  # none in common: as if there were none
     assert pair(a, found(1 - y, ids, "b")).how == "not paired"  # other labels: other rows, and no fault of the file
     assert pair(a, found(y[::-1], np.r_[ids[::-1][:40], ids[40:] + 5000], "b")).how == "not paired"
+
+
+def test_what_no_bin_changes_is_compared_once(monkeypatch):
+    made = []
+    once = comparison._differences
+    monkeypatch.setattr(comparison, "_differences", lambda *a: made.append(a) or once(*a))
+    one, two = (
+        cc.Predictions.from_arrays([1, 0, 1, 0], p, ids=list("abcd"), name=n)
+        for n, p in (("1", [0.9, 0.2, 0.6, 0.4]), ("2", [0.8, 0.3, 0.5, 0.5]))
+    )
+    first = cc.compare([one, two], cc.Settings(n_bins=5))
+    again = cc.compare([one, two], cc.Settings(n_bins=7))
+    assert len(made) == 1
+    assert again.differences == first.differences
+    other = cc.compare([one, two], cc.Settings(level=0.8))
+    assert len(made) == 2
+    assert other.differences[0].brier.low > first.differences[0].brier.low
