@@ -23,11 +23,12 @@ page = st.navigation(
     ],
     position="top",
 )
-# Before the page: an uploader inside a page loses its files when the page changes.
-sidebar()
-if session.models() or page.url_path == "learn":  # which needs none
-    page.run()
-else:
-    st.title("No model to show yet")
-    widgets.text("No file could be read so far. See the sidebar for what each needs.")
-    st.page_link("views/learn.py", label="Meanwhile: learn how to read the page", icon=":material/arrow_forward:")
+with session.state().downloads.run():
+    # Before the page: an uploader inside a page loses its files when the page changes.
+    sidebar()
+    if session.models() or page.url_path == "learn":  # which needs none
+        page.run()
+    else:
+        st.title("No model to show yet")
+        widgets.text("No file could be read so far. See the sidebar for what each needs.")
+        st.page_link("views/learn.py", label="Meanwhile: learn how to read the page", icon=":material/arrow_forward:")

@@ -26,6 +26,7 @@ from calibcore.report.tables import count_text
 from calibcore.report.training import Training
 from calibcore.report.words import markdown_free
 from dashboard.assets import sample_paths
+from dashboard.downloads import Downloads
 from dashboard.loaded import Content, File, Model
 from dashboard.problems import unread
 
@@ -84,6 +85,8 @@ class State:
         The most recently used results.
     joined : dict
         What gives the bytes of files that belong together, by their common key.
+    downloads : Downloads
+        What its download buttons give.
     kept_range : tuple of float, optional
         Edges of the bin that is looked at: a range of confidences, so that it survives other settings.
     """
@@ -105,6 +108,7 @@ class State:
     training: dict[str, Training] = field(default_factory=dict)
     arrived: bool = False
     lost: set[str] = field(default_factory=set)
+    downloads: Downloads = field(default_factory=Downloads)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """``make()`` once per key; the least recently used results are dropped."""

@@ -165,7 +165,7 @@ def _drawn(format_: str, chart: Chart) -> str | bytes:
 
 def _file(label: str, data: Callable[[], str | bytes], parts: tuple[str, str, str], mime: str, key: str) -> None:
     *names, ending = parts
-    st.download_button(label, data, exports.file_name(*names, ending=ending), mime, key=f"{key} {label}", on_click="ignore")
+    session.state().downloads.button(label, data, exports.file_name(*names, ending=ending), mime, key=f"{key} {label}")
 
 
 def _code(results: Comparison | Sequence[Analysis], origins: Mapping[str, Origin]) -> None:

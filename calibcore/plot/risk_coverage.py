@@ -47,7 +47,7 @@ def risk_coverage(analysis: Analysis, *, width: int = SIDE, height: int = 360) -
     ]
     return Chart(
         "risk_coverage",
-        Axis("Share of rows acted on, the most confident first", 0.0, 1.0),
+        Axis(f"Share of rows acted on, the highest {words_of(analysis).predicted} first", 0.0, 1.0),
         Axis("Error rate among them", 0.0, top),
         tuple(marks),
         _alt(analysis, curve, panel),

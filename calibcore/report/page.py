@@ -84,9 +84,10 @@ def _sizes(r: Report) -> str:
 def _head(r: Report) -> str:
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in r.facts)
     which = f"<p>{escape(r.which)}</p>\n" if r.which else ""
+    to_do = f"<p><strong>{escape(r.to_do_for)}:</strong> {escape(r.to_do)}</p>"
     return (
         f'<p class="for">{escape(r.about)}</p>\n<h1>{escape(r.title)}</h1>\n'
-        f'<div class="verdict">\n<p><strong>What to do:</strong> {escape(r.to_do)}</p>\n<p>{escape(r.verdict)}</p>\n{which}</div>\n'
+        f'<div class="verdict">\n{to_do}\n<p>{escape(r.verdict)}</p>\n{which}</div>\n'
         f'<dl class="facts">\n{facts}</dl>\n'
     )
 

@@ -83,6 +83,7 @@ def _data(r: Report) -> dict[str, Any]:
         "month": r.day.month,
         "day": r.day.day,
         "facts": r.facts,
+        "to_do_for": r.to_do_for,
         "to_do": r.to_do,
         "verdict": r.verdict,
         "which": r.which,

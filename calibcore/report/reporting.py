@@ -128,6 +128,11 @@ class Report:
     footer: str
 
     @property
+    def to_do_for(self) -> str:
+        """What stands before the sentence on what to do, with the model's name where there are several."""
+        return "What to do" if len(self.table.rows) == 1 else f"What to do with {self.table.rows[0][0]}"
+
+    @property
     def about(self) -> str:
         """What it is, for whom and of which day, on one line."""
         return f"Calibration report{f' for {self.audience}' if self.audience else ''} · {self.date}"

@@ -71,7 +71,7 @@ def printed(r: Report) -> tuple[float, float]:
 def screen_height(r: Report, width: float) -> int:
     """Pixels of height on a screen, about, in a frame of so many pixels of width."""
     inside = (min(max(width, _NARROWEST), _WIDEST) - 2 * _MARGIN) / _SCREEN
-    return math.ceil(_SCREEN * _SPARE * _height(r, _Page(inside, 1.45, 1.0, 1.0, 1.85, 1.3, narrow=width <= NARROW)) + 72)
+    return math.ceil(_SCREEN * _SPARE * _height(r, _Page(inside, 1.45, 1.0, 1.0, 1.85, 1.3, narrow=width <= NARROW)) + 100)
 
 
 def _height(r: Report, page: _Page) -> float:
@@ -81,7 +81,7 @@ def _height(r: Report, page: _Page) -> float:
 def _head(r: Report, page: _Page) -> float:
     inside, lead = page.width - 1.3, page.lead - 0.05
     title = _lines(r.title, page.width, page.title, bold=True) * page.title * 1.2 + 0.46 * page.gap
-    said = _lines(f"What to do: {r.to_do}", inside, page.verdict, bold=True) * page.verdict * lead
+    said = _lines(f"{r.to_do_for}: {r.to_do}", inside, page.verdict, bold=True) * page.verdict * lead
     said += sum(_lines(text, inside, 1.07) * 1.07 * lead + 0.32 * page.gap for text in (r.verdict, r.which) if text)
     facts = sum(_fact(name, value, page) for name, value in r.facts)
     return _lines(r.about, page.width) * page.lead + title + said + (0.9 + 0.8) * page.gap + facts + page.gap

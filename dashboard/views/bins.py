@@ -80,7 +80,7 @@ def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> Chart 
     widgets.text(words.rows_line(a, selected, found))
     one_page(found)
     name = exports.file_name(a.name, "rows", ending=".csv")
-    st.download_button("Download these rows (CSV)", lambda: exports.rows_csv(found), name, "text/csv", on_click="ignore")
+    session.state().downloads.button("Download these rows (CSV)", lambda: exports.rows_csv(found), name, "text/csv")
     return chart
 
 

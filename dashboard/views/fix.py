@@ -155,20 +155,17 @@ def the_map(model: Model, found: cc.Remedies, chosen: Remedy) -> None:
         return
     st.header("The calibrator")
     file, predictions = exports.file_name(model.name, chosen.method, ending=".json"), model.predictions
-    code = fix_exports.apply_code(calibrator, file)
+    code, files = fix_exports.apply_code(calibrator, file), session.state().downloads
     with st.container(horizontal=True):
-        st.download_button(
+        files.button(
             "Held-out scores (CSV)",
             lambda: fix_exports.calibrated_csv(found.held_out(predictions, chosen.method)),
             exports.file_name(model.name, chosen.method, "held-out", ending=".csv"),
             "text/csv",
-            on_click="ignore",
         )
-        st.download_button(
-            "Calibrator (JSON)", lambda: fix_exports.calibrator_json(calibrator), file, "application/json", on_click="ignore"
-        )
+        files.button("Calibrator (JSON)", lambda: fix_exports.calibrator_json(calibrator), file, "application/json")
         name = exports.file_name("apply", chosen.method, ending=".py")
-        st.download_button("Code (Python)", code, name, "text/x-python", on_click="ignore")
+        files.button("Code (Python)", lambda: code, name, "text/x-python")
     with st.expander("Code that applies it"):
         st.code(code, language="python")
 

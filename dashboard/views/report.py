@@ -193,12 +193,13 @@ def held_out(model: Model, its_settings: cc.Settings) -> Remedies | str:
 
 def downloads(report: Report, model: Model) -> None:
     """The report as files."""
+    files = session.state().downloads
     with st.container(horizontal=True):
         name = exports.file_name(model.name, "report", ending=".html")
-        st.download_button("Report (HTML)", lambda: to_html(report), name, "text/html", on_click="ignore")
+        files.button("Report (HTML)", lambda: to_html(report), name, "text/html")
         if can_write():
             name = exports.file_name(model.name, "report", ending=".pdf")
-            st.download_button("Report (PDF)", lambda: to_pdf(report), name, "application/pdf", on_click="ignore")
+            files.button("Report (PDF)", lambda: to_pdf(report), name, "application/pdf")
     if not can_write():
         widgets.text(MISSING, small=True)
 

@@ -153,6 +153,22 @@ def test_the_report_is_that_of_the_command_line(on, command, files, tmp_path):
         assert reader.download("Report (PDF)", tmp_path).read_bytes().startswith(b"%PDF")
 
 
+def test_a_click_out_of_the_note_gives_a_report_with_the_note(on, tmp_path):
+    reader = on("Report")
+    note = reader.page.get_by_role("textbox", name="Your note, marked as the analyst’s")
+    button = reader.page.get_by_role("button", name="Report (HTML)", exact=True)
+    for k in range(4):
+        reader.settle()
+        note.fill(f"Typed last, {k}.")  # which the page learns when the field is left
+        button.hover()
+        with reader.page.expect_download() as waiting:
+            reader.page.mouse.down()
+            reader.page.wait_for_timeout(90)
+            reader.page.mouse.up()
+        waiting.value.save_as(tmp_path / "report.html")
+        assert f"Typed last, {k}." in (tmp_path / "report.html").read_text()
+
+
 def test_lessons_answer_when_they_are_unfolded(visitor, server):
     reader = visitor
     reader.go("Learn")

@@ -281,6 +281,14 @@ def test_models_side_by_side():
     assert (unmatched.which, unmatched.differences) == ("Not compared with each other: ids repeat.", "")
 
 
+def test_what_to_do_names_its_model_among_several():
+    one, two = (replace(cc.analyze(OVER), name=n) for n in ("first", "second"))
+    assert reported([one]).to_do_for == "What to do"
+    several = reported([one, two])
+    assert several.to_do_for == "What to do with first"
+    assert "<strong>What to do with first:</strong>" in to_html(several)
+
+
 def test_the_title_names_every_model():
     named = [cc.analyze(model(0.9, 0.75, n=60, name=n)) for n in ("a", "b", "c", "d" * 40)]
     titles = [reported(named[:k]).title for k in (1, 2, 3, 4)]
