@@ -65,6 +65,7 @@ class Wire:
     def __init__(self, reader: Reader) -> None:
         self._known: dict[str, Any] = {}
         self._charts: dict[tuple[int, ...], Any] = {}
+        self._fresh = False
         reader.page.on("websocket", lambda socket: socket.on("framereceived", self._read))
 
     def _read(self, frame: Any) -> None:
@@ -82,8 +83,11 @@ class Wire:
             metadata = message.metadata
             self._known[message.hash] = message
         if message.WhichOneof("type") == "new_session":
-            self._charts.clear()
+            self._fresh = True  # charts go when others come: a run of a part of the page, without charts, changes none
         if message.WhichOneof("type") == "delta" and message.delta.new_element.WhichOneof("type") == "plotly_chart":
+            if self._fresh:
+                self._charts.clear()
+                self._fresh = False
             self._charts[tuple(metadata.delta_path)] = message.delta.new_element.plotly_chart
 
     def charts(self) -> list[dict[str, Any]]:
