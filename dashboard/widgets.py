@@ -92,12 +92,12 @@ def draw(
     chart = None
     with guarded():
         chart = chart_of(*args, **options)
-        show(chart, key=key, analysis=analysis, stretch=stretch)
+        show(chart, key=key, on_click=None if analysis is None else lambda i: _look_at(analysis, i), stretch=stretch)
     return chart
 
 
-def show(chart: Chart, *, key: str, analysis: Analysis | None = None, stretch: bool = False, caption: bool = True) -> None:
-    """Show a chart with its caption; one with equal scales is as much lower as it is narrower."""
+def show(chart: Chart, *, key: str, on_click: Callable[[int], None] | None = None, stretch: bool = False, caption: bool = True) -> None:
+    """Show a chart with its caption; ``on_click`` gets the id of a clicked mark.  With equal scales it is as much lower as narrower."""
     if chart.equal:
         place = f".st-key-{re.sub('[^a-zA-Z0-9_-]', '-', key)}"
         frames = ", ".join(f"{place} [data-testid={name}]" for name in ("stFullScreenFrame", "stPlotlyChart"))
@@ -110,18 +110,22 @@ def show(chart: Chart, *, key: str, analysis: Analysis | None = None, stretch: b
         key=key,
         config=config(file_name(chart.title or "models", chart.kind, ending="")),
         alt=chart.alt,
-        on_select="ignore" if analysis is None else lambda: _clicked(key, analysis),
+        on_select="ignore" if on_click is None else lambda: _clicked(key, on_click),
         selection_mode="points",
     )
     if caption:
         text(chart.caption, small=True)
 
 
-def _clicked(key: str, analysis: Analysis) -> None:
-    """Keep the edges of the clicked bin: the widget's own selection is lost whenever the picture changes."""
+def _clicked(key: str, on_click: Callable[[int], None]) -> None:
     i = clicked_bin(st.session_state[key])
     if i is not None:
-        session.state().kept_range = edges_of(analysis, i)
+        on_click(i)
+
+
+def _look_at(analysis: Analysis, i: int) -> None:
+    """Keep the edges of the clicked bin: the widget's own selection is lost whenever the picture changes."""
+    session.state().kept_range = edges_of(analysis, i)
 
 
 def edges_of(analysis: Analysis, i: int) -> Edges:

@@ -171,8 +171,7 @@ class Calibrator:
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim == 1 and self.n_classes == 2:
-            p = array.astype(np.float64)
-            return np.asarray(self._mapped(both_sides(p))[:, 1])
+            return np.asarray(self._mapped(both_sides(array.astype(np.float64)))[:, 1])
         if array.ndim == 1 or self.task == "top_label" or array.shape[1] != self.n_classes:
             columns = 1 if array.ndim == 1 else array.shape[1]
             wanted = "one confidence a row" if self.task == "top_label" else f"one column for each of {listing(self.classes, 10)}"

@@ -170,7 +170,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
     """
     needs(profile, Profile, "calibration_ratio")
     checked_level(level)
-    expected, observed = total(profile.cell_sums("confidence")), total(profile.positive)
+    expected, observed = profile.total("confidence"), profile.total("positive")
     if expected <= 0:
         return Estimate(np.inf if observed > 0 else np.nan)
     ratio, n_eff = observed / expected, profile.n_effective
@@ -183,7 +183,7 @@ def calibration_ratio(profile: Profile, level: float = 0.95) -> Estimate:
     event = profile.weight_sum / observed
     squared, events_squared = outside_clusters(profile)
     spread = total(events_squared * (event - p) ** 2 + (squared - events_squared) * p**2)
-    units = profile.weight_sum**2 / total(profile.weight_squared)
+    units = profile.weight_sum**2 / profile.total("weight_squared")
     if profile.clusters is not None:
         c = profile.clusters
         spread += float(np.sum(c.per_cluster(c.positive * event - c.weight * p[c.cell]) ** 2))

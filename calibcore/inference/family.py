@@ -11,7 +11,6 @@ from calibcore.inference.multiplicity import benjamini_hochberg, bonferroni_leve
 from calibcore.inference.slices import Judgement, enough, judge
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
-from calibcore.summation import total
 
 __all__ = ["Member", "judged_together", "smallest_holm"]
 
@@ -63,7 +62,7 @@ def judged_together(
     p_values = [None if f is None else f.p_value for f in found]
     adjusted = zip(holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
     return [
-        Member(Estimate(total(p.cell_sums("residual")) / p.weight_sum), p.bin(partition).ece)
+        Member(Estimate(p.total("residual") / p.weight_sum), p.bin(partition).ece)
         if f is None
         else Member(f.gap, p.bin(partition).ece, f, *both)
         for p, f, both in zip(profiles, found, adjusted, strict=True)

@@ -149,7 +149,7 @@ class Logits:
         wrong = bool(np.any(np.abs(residual[~finite]) > ROUNDING * weight[~finite]))
         squared = (outside_clusters(profile)[0] / whole**2)[finite]
         share, share_squared = total(weight[finite]), total(np.asarray(profile.weight_squared)[finite] / whole**2)
-        alone = whole**2 / total(profile.weight_squared)
+        alone = whole**2 / profile.total("weight_squared")
         rows = share / share_squared * (profile.n_effective / alone) if share_squared > 0 else 0.0
         event = np.asarray(profile.positive)[finite] / whole
         infinite = int(profile.count[~finite].sum())

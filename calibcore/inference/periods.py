@@ -248,7 +248,7 @@ def by_period(
 def _period(span: Span, part: Predictions, view: str, level: float | None) -> Period:
     """One line; an interval only where there is a level for it."""
     profile = part.profile(view)
-    gap = Estimate(total(profile.cell_sums("residual")) / profile.weight_sum) if level is None else gap_of(part, view, level)
+    gap = Estimate(profile.total("residual") / profile.weight_sum) if level is None else gap_of(part, view, level)
     base_rate = part.profile("positive").accuracy if part.task == "binary" else None
     sizes = (profile.n, profile.n_effective, level is not None)
     return Period(span.name, span.position, *sizes, profile.accuracy, profile.mean_confidence, base_rate, gap)
@@ -258,7 +258,7 @@ def _change(position: FloatArray, parts: list[Predictions], view: str) -> Change
     """Cochran's Q and the slope of the gap, with variances of one common gap."""
     profiles = [p.profile(view) for p in parts]
     weight = np.array([p.weight_sum for p in profiles])
-    gap = np.array([total(p.cell_sums("residual")) for p in profiles]) / weight
+    gap = np.array([p.total("residual") for p in profiles]) / weight
     common = float(np.sum(gap * (weight / weight.sum())))
     variance = _variances(parts, view, common, gap)
     if not (variance > 0).all():

@@ -139,7 +139,7 @@ def gap_of(part: Predictions, view: str, level: float) -> Estimate:
     Wilson (1927), doi:10.1080/01621459.1927.10502953.
     """
     profile = part.profile(view)
-    value = total(profile.cell_sums("residual")) / profile.weight_sum
+    value = profile.total("residual") / profile.weight_sum
     n = profile.n_effective
     if n < 2 * (1 - 1e-9):
         return Estimate(value)
@@ -160,7 +160,7 @@ def clopper_pearson(successes: float, n: float, level: float) -> tuple[float, fl
 
 def _spread(profile: Profile) -> tuple[float, float]:
     """Means, with weights squared, of p(1 − p) and of 1 − 2p."""
-    share = profile.weight_squared / total(profile.weight_squared)
+    share = profile.weight_squared / profile.total("weight_squared")
     p = profile.value.astype(np.float64)
     return total(share * p * (1 - p)), total(share * (1 - 2 * p))
 
@@ -173,7 +173,7 @@ def _score_gap(profile: Profile, value: float, level: float) -> Estimate:
         return mean_gap(profile, level)
     p = profile.value.astype(np.float64)
     wrong = profile.weight_squared - profile.positive_squared
-    found = total(profile.positive_squared * (1 - p - value) ** 2 + wrong * (p + value) ** 2) / total(profile.weight_squared)
+    found = total(profile.positive_squared * (1 - p - value) ** 2 + wrong * (p + value) ** 2) / profile.total("weight_squared")
     k = float(special.ndtri((1 + level) / 2)) ** 2 * max(1.0, found / expected) / profile.n_effective
     middle = (2 * value + k * s) / (2 * (1 + k))
     half = max(0.0, middle**2 - (value**2 - k * v) / (1 + k)) ** 0.5

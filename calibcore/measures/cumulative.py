@@ -183,7 +183,7 @@ def cumulative(profile: Profile, *, seed: int = 0, draws: int = DRAWS) -> Cumula
     low, high = int(np.argmin(steps)), int(np.argmax(steps))
     first, last = sorted((low, high))
     mad, width = float(np.max(np.abs(steps))), float(steps[high] - steps[low])
-    sigma = float(np.sqrt(total(profile.cell_sums("variance")))) / profile.weight_sum
+    sigma = float(np.sqrt(profile.total("variance"))) / profile.weight_sum
     method = _method(profile)
     p_value, mad_p_value = _p_values(profile, (width, mad), sigma, method, (seed, draws))
     interval = (float(profile.value[first]), float(profile.value[max(last - 1, 0)]))
@@ -315,7 +315,7 @@ def _method(profile: Profile) -> Method:
     if profile.clusters is not None:
         return "monte_carlo"
     steps = 1 / total((variance / spread) ** 2)
-    rows = profile.n_effective * spread / total(profile.weight_squared)  # Σp(1 − p), in effective rows
+    rows = profile.n_effective * spread / profile.total("weight_squared")  # Σp(1 − p), in effective rows
     return "asymptotic" if min(steps, profile.n_effective) >= _MANY and rows >= _SPREAD else "monte_carlo"
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from calibcore.advice.verdict import points
 from calibcore.analysis import Analysis, Comparison
+from calibcore.checks import listing
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import directions
 from calibcore.plot.wording import FEW_ROWS, interval_words, level_percent
 from calibcore.report.tables import plain
-from calibcore.report.which import difference_sentence, rows_compared
+from calibcore.report.which import difference_sentence, lower, rows_compared, scores
 
 __all__ = ["compared_lines", "diagrams_caption", "has_scores", "notes_of", "outside_line"]
 
@@ -50,16 +51,13 @@ def notes_of(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
 
 
 def _decides(d: Differences) -> tuple[str, Estimate] | None:
-    """The score that decides: log loss, or the Brier score where log losses were clipped."""
-    scores = (("log loss", d.log_loss), ("Brier score", d.brier))
-    return next(((name, e) for name, e in scores if e is not None and e.low is not None), None)
+    """The score that decides; None where neither has an interval."""
+    return next(iter(scores(d)), None)
 
 
 def _side(e: Estimate) -> str:
     """Where an interval of a difference lies."""
-    assert e.low is not None
-    assert e.high is not None
-    return "open" if e.low <= 0 <= e.high else "worse" if e.value > 0 else "better"
+    return {None: "open", True: "better", False: "worse"}[lower(e)]
 
 
 def _several(found: Sequence[Differences], base: str) -> str:
@@ -71,7 +69,7 @@ def _several(found: Sequence[Differences], base: str) -> str:
     parts = [_part([m for m, s in sides.items() if s == side], side, base, len(sides)) for side in ("better", "worse", "open")]
     text = f"{'; '.join(filter(None, parts))}, by {usual}"
     others = [m for m, (name, _) in decided.items() if name != usual]
-    text += f" (by {'Brier score' if usual == 'log loss' else 'log loss'}: {_listed(others)})." if others else "."
+    text += f" (by {'Brier score' if usual == 'log loss' else 'log loss'}: {listing(others, len(others))})." if others else "."
     beside = {plain(d.model): _side(d.brier) for d in found if d.brier is not None and d.brier.low is not None}
     told = {m: s for m, s in beside.items() if decided[m][0] == "log loss" and s != sides[m]}
     parts = [_part([m for m, s in told.items() if s == side], side, base, 0) for side in ("better", "worse", "open")]
@@ -85,15 +83,10 @@ def _part(names: Sequence[str], side: str, base: str, of: int) -> str:
     if not names:
         return ""
     one = len(names) == 1
-    who = _NUMBERS.get(of, f"All {of}") if len(names) == of and not one else _listed(names)
+    who = _NUMBERS.get(of, f"All {of}") if len(names) == of and not one else listing(names, len(names))
     if side == "open":
         return f"{who} cannot be told apart from {base}"
     return f"{who} {'scores' if one else 'score'} {side} than {base}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a, b and c"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _gap_only(d: Differences, comparison: Comparison) -> str:

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from calibcore.analysis import Analysis
-from calibcore.checks import rows_text
+from calibcore.checks import listing, rows_text
 from calibcore.errors import without_options
 from calibcore.inference.periods import Period, Periods
-from calibcore.report.naming import joined, short, short_name
+from calibcore.report.naming import short, short_name
 from calibcore.report.tables import count_text, plain
 
 __all__ = ["data_notes", "facts", "hashes"]
@@ -73,7 +73,7 @@ def data_notes(analyses: Sequence[Analysis]) -> tuple[str, ...]:
 
 def _whose(names: Sequence[str], models: int) -> str:
     """Whose rows a note is about, where there are several models."""
-    return "" if models == 1 else " of all models" if len(names) == models else f" of {joined(list(names))}"
+    return "" if models == 1 else " of all models" if len(names) == models else f" of {listing(names, len(names))}"
 
 
 def _data(a: Analysis) -> str:

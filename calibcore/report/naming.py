@@ -6,7 +6,7 @@ from calibcore.analysis import Analysis
 from calibcore.report.tables import plain
 from calibcore.report.words import event_of
 
-__all__ = ["NAME_LENGTH", "event_name", "joined", "short", "short_name"]
+__all__ = ["NAME_LENGTH", "event_name", "short", "short_name"]
 
 NAME_LENGTH = 36  # characters of a name that one page has room for
 
@@ -31,14 +31,3 @@ def short_name(name: str, most: int = NAME_LENGTH) -> str:
 def event_name(a: Analysis) -> str:
     """The class whose probability the view judges, as it is printed."""
     return short(event_of(a) or "positive", NAME_LENGTH)
-
-
-def joined(names: list[str]) -> str:
-    """Names in a sentence.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

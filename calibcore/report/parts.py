@@ -11,6 +11,7 @@ import numpy as np
 from calibcore.advice.recalibration import Remedies
 from calibcore.advice.verdict import PATTERN_NAMES, percent
 from calibcore.analysis import Analysis, Comparison
+from calibcore.checks import listing
 from calibcore.inference.comparison import Differences
 from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
@@ -22,7 +23,7 @@ from calibcore.report.act_words import acting_lines, acting_notes, cost_lines, p
 from calibcore.report.advising import pattern_lines
 from calibcore.report.data_words import data_notes
 from calibcore.report.group_words import group_sentence
-from calibcore.report.naming import event_name, joined, short, short_name
+from calibcore.report.naming import event_name, short, short_name
 from calibcore.report.tables import Table, chance_text, count_text, gap_text, plain, score_text, share_text
 from calibcore.report.training import Answers, training_statements
 from calibcore.report.which import other_scores, rows_compared, smaller_error
@@ -79,7 +80,7 @@ def title(analyses: Sequence[Analysis]) -> str:
     """What the report is about, and which models stand beside it."""
     about = f"Calibration of {short_name(analyses[0].name)}"
     others = [short_name(a.name, _BESIDE[len(analyses) - 1]) for a in analyses[1:]]
-    return f"{about}, beside {joined(others)}" if others else about
+    return f"{about}, beside {listing(others, len(others))}" if others else about
 
 
 def verdict_words(a: Analysis) -> tuple[str, tuple[str, ...]]:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibcore.advice.patterns import MIN_ROWS
-from calibcore.advice.verdict import PATTERN_NAMES, percent, points
+from calibcore.advice.verdict import PATTERN_NAMES, percent
 from calibcore.analysis import Analysis, Comparison, Settings
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import name_key, percent_text
 from calibcore.inference.chance import ChanceRange
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
-from calibcore.plot.wording import pairing_text
+from calibcore.plot.wording import difference, interval_words, pairing_text
 
 __all__ = [
     "BY_CHANCE",
@@ -49,8 +49,6 @@ __all__ = [
 NONE = "–"
 BY_CHANCE = "ECE by chance (typically, up to)"  # heads what `chance_text` gives
 CHANCE_KEY = "ECE by chance: what a calibrated model typically shows on such rows, and what it exceeds in 1 of 20 samples."
-_ROUNDING = 1e-12  # a change that is not 0
-_FINEST = 8  # decimals of an end near 0
 _LEAST_P = 1 / 1001  # of a test by 1,000 redraws
 _FEW = 30  # rows below which a bin's gap is mostly noise
 # What a spreadsheet takes for a formula: its sign first in a cell, also behind what is skipped or taken for a quote.
@@ -172,25 +170,14 @@ def interval_text(e: Estimate | None, *, in_points: bool = False) -> str:
     """A difference with its interval: "−11.0 (−12.2 to −9.8)"; only the value where there is no interval."""
     if e is None:
         return NONE
-    show = _signed_points if in_points else _signed_score
-    return show(e.value) if e.low is None or e.high is None else f"{show(e.value)} ({show(e.low)} to {show(e.high)})"
+    ends = interval_words(e, in_points=in_points)
+    value = difference(e.value, in_points=in_points)
+    return value if ends is None else f"{value} ({ends})"
 
 
 def gap_text(e: Estimate) -> str:
     """A gap in points with its interval; negative means overconfident."""
     return interval_text(e, in_points=True)
-
-
-def _signed_points(x: float) -> str:
-    return points(x, signed=True)
-
-
-def _signed_score(x: float) -> str:
-    """Four decimals; one digit where that would make 0 of a difference that is none."""
-    if abs(x) <= _ROUNDING or round(abs(x), 4):
-        return score_text(x, signed=True)
-    decimals = next((d for d in range(5, _FINEST) if round(abs(x), d)), _FINEST)
-    return _minus(f"{x:+.{decimals}f}") if round(abs(x), decimals) else score_text(0.0)
 
 
 def _minus(text: str) -> str:
@@ -296,7 +283,7 @@ def _difference_row(d: Differences, ece: float) -> tuple[str, ...]:
         interval_text(d.log_loss),
         interval_text(d.brier),
         gap_text(d.gap),
-        _signed_score(ece),
+        difference(ece),
     )
 
 

@@ -11,7 +11,7 @@ from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import difference, interval_words
 from calibcore.report.tables import plain, score_text
 
-__all__ = ["difference_sentence", "other_scores", "rows_compared", "smaller_error"]
+__all__ = ["difference_sentence", "lower", "other_scores", "rows_compared", "scores", "smaller_error"]
 
 
 def difference_sentence(d: Differences, baseline: str, level: float = 0.95) -> str:
@@ -37,18 +37,18 @@ def smaller_error(d: Differences, baseline: str, level: float = 0.95) -> str:
     baseline : str
     level : float
     """
-    model, base, scores = plain(d.model), plain(baseline), _scores(d)
-    if not scores:
+    model, base, judged = plain(d.model), plain(baseline), scores(d)
+    if not judged:
         ends = interval_words(d.gap, in_points=True)
         interval = f" ({percent(level)} interval {ends})" if ends else ""
         return (
             f"{model} and {base}: only the gap can be compared; it differs by {difference(d.gap.value, in_points=True)} points{interval}."
         )
-    name, found = scores[0]
-    if _lower(found) is None:
+    name, found = judged[0]
+    if lower(found) is None:
         minus = f"the {name} of {model} less that of {base} is {_signed(found, level)}"
         return f"These rows do not tell which of {model} and {base} makes the smaller error: {minus}."
-    better, worse = (model, base) if _lower(found) else (base, model)
+    better, worse = (model, base) if lower(found) else (base, model)
     return f"{better} makes a smaller error than {worse}: {name} lower by {_by(found, level)}."
 
 
@@ -61,9 +61,9 @@ def other_scores(d: Differences, baseline: str, level: float = 0.95) -> str:
     baseline : str
     level : float
     """
-    scores = _scores(d)
-    decided = _lower(scores[0][1]) if scores else None
-    return " ".join(_other(name, e, (plain(d.model), plain(baseline)), level, decided=decided) for name, e in scores[1:])
+    judged = scores(d)
+    decided = lower(judged[0][1]) if judged else None
+    return " ".join(_other(name, e, (plain(d.model), plain(baseline)), level, decided=decided) for name, e in judged[1:])
 
 
 def rows_compared(pairing: Pairing) -> str:
@@ -80,25 +80,25 @@ def rows_compared(pairing: Pairing) -> str:
     }.get(pairing.how, "They were judged on different rows, so a difference shows less sharply.")
 
 
-def _scores(d: Differences) -> Sequence[tuple[str, Estimate]]:
+def scores(d: Differences) -> Sequence[tuple[str, Estimate]]:
     """The scores with an interval, the one that decides first."""
     return [(name, e) for name, e in (("log loss", d.log_loss), ("Brier score", d.brier)) if e is not None and e.low is not None]
 
 
 def _other(name: str, e: Estimate, names: tuple[str, str], level: float, *, decided: bool | None) -> str:
-    lower = _lower(e)
-    if lower is None:
+    is_lower = lower(e)
+    if is_lower is None:
         says = f"Nor does the {name} tell" if decided is None else f"The {name} does not tell"
         return f"{says} them apart: {_signed(e, level)}."
-    better = names[0] if lower else names[1]
+    better = names[0] if is_lower else names[1]
     if decided is None:
         return f"By {name} {better} makes the smaller error: lower by {_by(e, level)}."
-    if lower == decided:
+    if is_lower == decided:
         return f"By {name} too: lower by {_by(e, level)}."
     return f"By {name} it is the other way round: that of {better} is lower by {_by(e, level)}."
 
 
-def _lower(e: Estimate) -> bool | None:
+def lower(e: Estimate) -> bool | None:
     """Whether the model's score is lower than the baseline's; None where the interval holds 0."""
     assert e.low is not None
     assert e.high is not None

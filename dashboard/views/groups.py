@@ -12,15 +12,12 @@ from calibcore.analysis import Analysis
 from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
 from calibcore.inference.slices import MINIMUM
-from calibcore.plot.interactive import clicked_bin, config, figure
 from calibcore.plot.marks import Chart
 from calibcore.report import group_words, words
-from calibcore.report.exports import file_name
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, slices, widgets
 from dashboard.problems import guarded
 from dashboard.takeaway import Asked, takeaway
-from dashboard.theme import is_dark
 
 _LENGTHS = {"Automatic": None, "Day": "day", "Month": "month", "Quarter": "quarter", "Year": "year"}
 _LOADING = 320  # pixels
@@ -149,24 +146,8 @@ def draw_classes(a: Analysis) -> Chart:
     chart = plot.classes(a)
     # Of another class another chart: the browser's own selection can be cleared in no other way.
     key = f"classes chart {next((i for i, c in enumerate(a.classes) if a.view == f'class:{c}'), '')}"
-    st.plotly_chart(
-        figure(chart, dark=is_dark()),
-        width=chart.width,
-        height=chart.height,
-        key=key,
-        config=config(file_name(chart.title or a.name, chart.kind, ending="")),
-        alt=chart.alt,
-        on_select=lambda: _class_clicked(key, a.classes),
-        selection_mode="points",
-    )
-    widgets.text(chart.caption, small=True)
+    widgets.show(chart, key=key, on_click=lambda place: _show_class(a.classes[place]))
     return chart
-
-
-def _class_clicked(key: str, classes: tuple[str, ...]) -> None:
-    place = clicked_bin(st.session_state[key])
-    if place is not None:
-        _show_class(classes[place])
 
 
 def choose_class(a: Analysis) -> None:
