@@ -102,7 +102,7 @@ def show(chart: Chart, *, key: str, on_click: Callable[[int], None] | None = Non
         place = f".st-key-{re.sub('[^a-zA-Z0-9_-]', '-', key)}"
         frames = ", ".join(f"{place} [data-testid={name}]" for name in ("stFullScreenFrame", "stPlotlyChart"))
         shape = f"height: auto !important; min-height: 0 !important; aspect-ratio: {chart.width} / {chart.height};"
-        st.html(f"<style>{place} {{ height: auto !important; }} {frames} {{ {shape} }}</style>")
+        st.html(f"<style>{place} {{ height: auto !important; flex: none !important; }} {frames} {{ {shape} }}</style>")
     st.plotly_chart(
         figure(chart, dark=is_dark()),
         width="stretch" if stretch else chart.width,
