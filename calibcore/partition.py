@@ -25,7 +25,7 @@ class _Ranked(Protocol):
     """What equal mass needs of a profile."""
 
     @property
-    def value(self) -> NDArray[Any]: ...
+    def upper(self) -> NDArray[Any]: ...
     @property
     def weight_upto(self) -> NDArray[Any]: ...
 
@@ -113,7 +113,7 @@ class Partition:
         m = checked_bins(n_bins)
         checked_options(ties=ties)
         ranks, cells = _quantile_cells(profile.weight_upto, m)
-        upper = np.asarray(profile.value, dtype=np.float64)[cells]
+        upper = np.asarray(profile.upper, dtype=np.float64)[cells]
         if ties == "share":
             return _share(profile.weight_upto, ranks, cells, upper)
         upper = np.unique(upper)

@@ -28,9 +28,10 @@ from calibcore.classes import binary_labels, binary_names, named_labels, positiv
 from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
 from calibcore.later import Later, as_kept, kept, puts_off
-from calibcore.profile import CLIP, Profile, Task, Totals
+from calibcore.profile import Profile, Task
 from calibcore.summation import total
 from calibcore.top_label import both_sides, complement, likeliest, tied_rows
+from calibcore.totals import CLIP, Totals
 
 __all__ = ["Predictions"]
 

@@ -11,53 +11,22 @@ from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.checks import needs, rows_text
-from calibcore.clusters import Clusters, dependence, joined, sums_at
+from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
+from calibcore.grid import grid
+from calibcore.inside import Inside
 from calibcore.partition import Partition, SharedTies
 from calibcore.poisson_binomial import Cells
+from calibcore.strata import Strata, beside_cells, strata_of_both
 from calibcore.summation import Cumulative, total
-from calibcore.top_label import complement
+from calibcore.totals import Totals, totals_of
 
-__all__ = ["CLIP", "Profile", "Task", "Totals", "beside_cells"]
+__all__ = ["Profile", "Task"]
 
 Task = Literal["binary", "multiclass", "top_label"]
 Numbers = NDArray[Any]
-Strata = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
 T = TypeVar("T")
-CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 _SUMS = ("count", "weight", "positive", "weight_squared", "positive_squared")
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Additive totals of the rows that cells cannot give.
-
-    Attributes
-    ----------
-    rows : int
-        Rows with a positive weight.
-    tied : int
-        Rows whose largest probability is shared by several classes.
-    clipped : int
-        Rows whose true-class probability was below 2⁻⁵² and was raised to it in the log loss.
-    brier, log_loss : float
-        Weighted sums over rows; log loss in nats.
-    """
-
-    rows: int
-    tied: int = 0
-    clipped: int = 0
-    brier: float = 0.0
-    log_loss: float = 0.0
-
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(
-            self.rows + other.rows,
-            self.tied + other.tied,
-            self.clipped + other.clipped,
-            self.brier + other.brier,
-            self.log_loss + other.log_loss,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +53,21 @@ class Profile:
         Rows that go together; None where every row stands alone.
     strata : tuple of arrays (cell, weight, weight_squared), optional
         Of the rows outside clusters, apart by size of weight, where cells hold different weights.
+    inside : Inside, optional
+        Of a reduced profile, whose cells are those of `calibcore.grid`: what the rows in each cell add up to.  Then ``value``
+        is their mean.
 
     Notes
     -----
-    Rows of weight zero are not counted.  Profiles of the same view add up: ``a + b`` is the profile of both samples.
+    Rows of weight zero are not counted.  Profiles of the same view add up: ``a + b`` is the profile of both samples, and it
+    is reduced if one of them is.
+
+    A **reduced** profile (`to_reduced`) has at most 17,057 cells, however many rows.  *Exact* on it: count, accuracy,
+    confidence and gap of bins, ECE, MCE, RMSCE, the residual U-statistic, the noise floor, Brier score, log loss, the Murphy
+    terms and O/E, for equal width of up to 100 bins and custom edges at such fractions, on either closed side.  *Bounded*
+    (`calibcore.measures.reduction`): the ECE of equal-mass bins and of other edges, and the Kuiper range.  *Approximate*, with the
+    mean of a cell in the place of its rows: CORP and its curve, smooth ECE, logistic fits, Spiegelhalter's variance.  *Not
+    available*: pairing, clusters, the rows behind a bin.
     """
 
     view: str
@@ -102,12 +82,14 @@ class Profile:
     n_classes: int = 0
     clusters: Clusters | None = None
     strata: Strata | None = None
+    inside: Inside | None = None
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         more = ", weighted" if self.weighted else ""
         more += f", {self.n_clusters:,} clusters" if self.clusters is not None else ""
-        return f"<Profile of the view {self.view!r}: {rows_text(self.n)} in {len(self):,} distinct values{more}>"
+        what = "distinct values" if self.inside is None else "cells, reduced"
+        return f"<Profile of the view {self.view!r}: {rows_text(self.n)} in {len(self):,} {what}{more}>"
 
     def __post_init__(self) -> None:
         for name in ("value", "count", "weight", "positive", "weight_squared", "positive_squared"):
@@ -143,10 +125,12 @@ class Profile:
         """
         cells: dict[str, Any] = _cells(value, correct) if weight is None else _weighted_cells(value, correct, weight)
         cells |= beside_cells(len(cells["value"]), lambda: np.searchsorted(cells["value"], value), correct, weight, cluster)
-        return cls(view, **cells, totals=totals or _totals(value, correct, weight), task=task, n_classes=n_classes)
+        return cls(view, **cells, totals=totals or totals_of(value, correct, weight), task=task, n_classes=n_classes)
 
     def __add__(self, other: Profile) -> Profile:
         needs(other, Profile, "Adding to a Profile")
+        if self.inside is not None or other.inside is not None:
+            return self._add_reduced(other)
         if (self.view, self.task, self.n_classes, self.value.dtype) != (other.view, other.task, other.n_classes, other.value.dtype):
             raise InputError(
                 f"Only profiles of the same view and precision can be added, not {self._kind} and {other._kind}.",
@@ -157,8 +141,64 @@ class Profile:
         fields: dict[str, Any] = sums if weighted else _unweighted(sums)
         cells = cell[: len(self)], cell[len(self) :]
         fields["clusters"] = joined(self.clusters, other.clusters, cells)
-        fields["strata"] = _strata_of_both((self, other), cells) if weighted else None
+        fields["strata"] = strata_of_both((self, other), cells) if weighted else None
         return replace(self, value=value, totals=self.totals + other.totals, _memo={}, **fields)
+
+    def _add_reduced(self, other: Profile) -> Profile:
+        if (self.view, self.task, self.n_classes) != (other.view, other.task, other.n_classes):
+            raise InputError(f"Only profiles of the same view can be added, not {self._kind} and {other._kind}.")
+        one, two = self.to_reduced().inside, other.to_reduced().inside
+        assert one is not None
+        assert two is not None
+        return self._of(one + two, self.totals + other.totals)
+
+    def _of(self, inside: Inside, totals: Totals) -> Profile:
+        return replace(self, **inside.fields(), inside=inside, totals=totals, clusters=None, strata=None, _memo={})
+
+    @classmethod
+    def from_inside(
+        cls, inside: Inside, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0
+    ) -> Profile:
+        """A reduced profile from what the rows in its cells add up to."""
+        return cls(view, **inside.fields(), totals=totals, task=task, n_classes=n_classes, inside=inside)
+
+    def to_reduced(self) -> Profile:
+        """The same rows in at most 17,057 fixed cells; itself, if it is reduced.
+
+        Raises
+        ------
+        InputError
+            If rows go together in clusters, which a reduced profile does not know.
+
+        Examples
+        --------
+        >>> rows = Profile.from_rows(np.array([0.1, 0.7000001, 0.7000002]), np.array([False, True, False]))
+        >>> rows.to_reduced()
+        <Profile of the view 'top_label': 3 rows in 2 cells, reduced>
+        """
+        if self.inside is not None:
+            return self
+        if self.clusters is not None:
+            raise InputError("A profile with clusters cannot be reduced: which rows go together would be lost. Leave the clusters out.")
+        value = self.value if self.value.dtype.itemsize > 2 else self.value.astype(np.float64)
+        near = np.minimum(value.astype(np.float64), 1.0 - value.astype(np.float64))[:, None]
+        weight, squared = (
+            np.stack([a - b, b], axis=1) for a, b in ((self.weight, self.positive), (self.weight_squared, self.positive_squared))
+        )
+        sums = {"count": self.count, "weight": weight, "near": weight * near, "near_squared": weight * near**2}
+        if self.weighted:
+            sums |= {"weight_squared": squared, "heavy_near": squared * near, "heavy_near_squared": squared * near**2}
+        return self._of(Inside.from_cells(grid(value.dtype).locate(value), sums), self.totals)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether its cells hold rows of different values."""
+        return self.inside is not None
+
+    @property
+    def upper(self) -> Numbers:
+        """The largest value that each cell can hold, shape (cells,)."""
+        return self.value if self.inside is None else self.inside.upper
 
     @property
     def _kind(self) -> str:
@@ -181,20 +221,15 @@ class Profile:
         """A field, or a sum over the rows of each cell: shape (cells,).
 
         With r = event − value: ``"confidence"`` Σw·value; ``"residual"`` Σw·r, whose sum over a bin is weight × gap;
-        ``"residual_squared"`` Σw²·r²; ``"variance"`` Σw²·value·(1 − value), which is the variance of the residual under calibration.
+        ``"residual_squared"`` Σw²·r²; ``"variance"`` Σw²·value·(1 − value), which is the variance of the residual under calibration;
+        ``"squared_error"`` Σw·r²; ``"square"`` Σw·value²; ``"confidence_of_events"`` Σw·value of the rows with the event.
         Whatever the weights: ``"spread"`` Σvalue·(1 − value), ``"skew"`` Σvalue·(1 − value)·(1 − 2·value).
         """
-        value = self.value.astype(np.float64)
-        if quantity == "confidence":
-            return self.weight * value
-        if quantity == "residual":
-            return self.positive - self.weight * value
-        if quantity == "residual_squared":
-            return self.positive_squared * (1 - value) ** 2 + (self.weight_squared - self.positive_squared) * value**2
-        if quantity in ("variance", "spread", "skew"):
-            spread = (self.weight_squared if quantity == "variance" else self.count) * value * (1 - value)
-            return spread * (1 - 2 * value) if quantity == "skew" else spread
-        return getattr(self, quantity)  # type: ignore[no-any-return]
+        if quantity in _SUMS:
+            return getattr(self, quantity)  # type: ignore[no-any-return]
+        if self.inside is not None:
+            return self.inside.sums(quantity)
+        return _DERIVED[quantity](self, self.value.astype(np.float64))
 
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
@@ -254,6 +289,7 @@ class Profile:
         """The profile of some cells, ``keep`` of shape (cells,); of the totals only the number of rows stays true."""
         cells = {f: getattr(self, f)[keep] for f in ("value", *_SUMS)}
         beside: dict[str, Any] = {"clusters": None if self.clusters is None else self.clusters.part(keep)}
+        beside["inside"] = None if self.inside is None else self.inside.part(keep)
         if self.strata is not None:
             kept = np.flatnonzero(keep[self.strata[0]])
             cell, weight, squared = (a[kept] for a in self.strata)
@@ -286,16 +322,17 @@ class Profile:
         return self.cumulative("spread" if self.weighted else "variance"), self.cumulative("skew")
 
 
-def event_scores(value: Numbers, event: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Brier score and log loss of each row, shape (n,), of a probability for its event; and how many were raised to 2⁻⁵²."""
-    happened = np.where(event, value, complement(value)).astype(np.float64)
-    return (value.astype(np.float64) - event) ** 2, -np.log(np.maximum(happened, CLIP)), int(np.count_nonzero(happened < CLIP))
-
-
-def _totals(value: Numbers, event: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> Totals:
-    brier, log_loss, clipped = event_scores(value, event)
-    w = 1.0 if weight is None else weight
-    return Totals(len(value), 0, clipped, total(brier * w), total(log_loss * w))
+_DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the rows of each cell, all of one value v
+    "confidence": lambda p, v: p.weight * v,
+    "confidence_of_events": lambda p, v: p.positive * v,
+    "residual": lambda p, v: p.positive - p.weight * v,
+    "squared_error": lambda p, v: p.positive * (1 - v) ** 2 + (p.weight - p.positive) * v**2,
+    "square": lambda p, v: p.weight * v * v,
+    "residual_squared": lambda p, v: p.positive_squared * (1 - v) ** 2 + (p.weight_squared - p.positive_squared) * v**2,
+    "variance": lambda p, v: p.weight_squared * v * (1 - v),
+    "spread": lambda p, v: p.count * v * (1 - v),
+    "skew": lambda p, v: p.count * v * (1 - v) * (1 - 2 * v),
+}
 
 
 def _unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
@@ -323,47 +360,6 @@ def _weighted_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[
     weights = {"weight": weight, "positive": weight * correct, "weight_squared": weight**2, "positive_squared": weight**2 * correct}
     sums = {f: np.bincount(cell, weights=w, minlength=len(distinct)) for f, w in weights.items()}
     return {"value": distinct, "count": count, **sums}
-
-
-def beside_cells(
-    cells: int,
-    cell: NDArray[np.intp] | Callable[[], NDArray[np.intp]],
-    correct: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
-    cluster: NDArray[np.intp] | None,
-) -> dict[str, Any]:
-    """Clusters, and the strata of weighted rows outside them where the cells alone do not give them."""
-    tied = weight is not None and cells < len(correct)
-    if cluster is None and not tied:
-        return {}
-    cell = cell() if callable(cell) else cell
-    clusters = None if cluster is None else Clusters.from_rows(cell, cluster, correct, weight)
-    if weight is None or (clusters is None and not tied):
-        return {"clusters": clusters}
-    free = slice(None) if clusters is None or cluster is None else np.flatnonzero(np.bincount(cluster)[cluster] == 1)
-    return {"clusters": clusters, "strata": _strata(cell[free], weight[free], weight[free] ** 2)}
-
-
-def _strata(cell: NDArray[np.intp], weight: NDArray[np.float64], squared: NDArray[np.float64]) -> Strata:
-    """Sums by cell and octave of the weight (of the mean weight, of what is already summed)."""
-    if not len(cell):
-        return cell, weight, squared
-    mean = squared / weight
-    octave = np.minimum(-np.floor(np.log2(mean / mean.max()) + 1e-9), 63).astype(np.intp)
-    key, part = np.unique(cell * 64 + octave, return_inverse=True)
-    return key // 64, np.bincount(part, weight).astype(np.float64), np.bincount(part, squared).astype(np.float64)
-
-
-def _strata_of_both(profiles: tuple[Profile, Profile], cells: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Strata:
-    parts = []
-    for p, cell in zip(profiles, cells, strict=True):
-        if p.strata is not None:
-            parts.append((cell[p.strata[0]], *p.strata[1:]))
-            continue
-        weight, squared = (np.asarray(getattr(p, f)) - sums_at(p.clusters, f, len(p)) for f in ("weight", "weight_squared"))
-        free = np.flatnonzero(weight > 0)
-        parts.append((cell[free], weight[free], squared[free]))
-    return _strata(*(np.concatenate(a) for a in zip(*parts, strict=True)))
 
 
 def _add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -> Numbers:

@@ -16,8 +16,9 @@ from calibcore.advice.calibrators import METHODS, Parameters, Sample, fit_notes,
 from calibcore.checks import checked_probabilities, checked_row_sums, listing, name_key, name_text, needs, rows_text
 from calibcore.errors import InputError
 from calibcore.predictions import Predictions
-from calibcore.profile import CLIP, Task
+from calibcore.profile import Task
 from calibcore.top_label import both_sides
+from calibcore.totals import CLIP
 from calibcore.version import __version__
 
 __all__ = ["Calibrator", "prior_shift"]

@@ -15,8 +15,9 @@ from calibcore.checks import listing, rows_text
 from calibcore.errors import InputError
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
-from calibcore.profile import CLIP, Profile
+from calibcore.profile import Profile
 from calibcore.top_label import both_sides
+from calibcore.totals import CLIP
 
 __all__ = ["METHODS", "Method", "Parameters", "Sample", "fit_notes", "method_named", "probability_matrix"]
 

@@ -12,8 +12,8 @@ from calibcore.checks import listing, name_key, rows_text
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.pairing import Pairing, found_ids, pair, same_labels
 from calibcore.predictions import Predictions
-from calibcore.profile import CLIP
 from calibcore.summation import total
+from calibcore.totals import CLIP
 
 __all__ = ["Differences", "Pairing", "differences", "mean_and_error", "pair", "t_estimate"]
 

@@ -13,8 +13,9 @@ from calibcore.clusters import Clusters, dependence
 from calibcore.inference.chance import DRAWS
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
-from calibcore.profile import Profile, beside_cells
+from calibcore.profile import Profile
 from calibcore.redraw import Cells, Redraw, cells_of, group_starts
+from calibcore.strata import beside_cells
 
 __all__ = ["Detection", "DiagnosticBins", "detect", "diagnostic_partition"]
 

@@ -14,9 +14,10 @@ from calibcore.errors import InputError
 from calibcore.measures.arrays import view_profile
 from calibcore.measures.isotonic import IsotonicCurve, cell_groups, isotonic
 from calibcore.measures.murphy import view_brier
-from calibcore.profile import CLIP, Profile
+from calibcore.profile import Profile
 from calibcore.summation import total
 from calibcore.top_label import complement
+from calibcore.totals import CLIP
 
 __all__ = ["CorpDecomposition", "LogDecomposition", "corp", "corp_decomposition", "view_log_loss", "view_scale"]
 

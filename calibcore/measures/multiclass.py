@@ -15,8 +15,9 @@ from calibcore.measures.calibration_error import classwise_error, fixed_partitio
 from calibcore.measures.noise_floor import noise_floor
 from calibcore.partition import Closed, Partition
 from calibcore.predictions import Predictions
-from calibcore.profile import Profile, Totals
+from calibcore.profile import Profile
 from calibcore.summation import total
+from calibcore.totals import Totals
 
 __all__ = [
     "ADAPTIVE",
@@ -377,7 +378,7 @@ def _ece(profile: Profile, partition: Partition) -> float:
 class _Upper:
     """The cells of a profile from one on, as equal mass takes them."""
 
-    value: Numbers
+    upper: Numbers
     weight_upto: Numbers
 
 
@@ -387,8 +388,8 @@ def _adaptive(profile: Profile, n_ranges: int, threshold: float | None) -> float
     first = 0 if threshold is None else int(np.searchsorted(value, value.dtype.type(threshold), side="right"))
     if first == len(value):
         return 0.0
-    upper = _Upper(value[first:], upto[first:] - (upto[first - 1] if first else 0))
-    positions = first + Partition.equal_mass(upper, n_ranges).cut(upper.value)
+    rest = _Upper(profile.upper[first:], upto[first:] - (upto[first - 1] if first else 0))
+    positions = first + Partition.equal_mass(rest, n_ranges).cut(value[first:])
     residual, weight = (profile.cumulative(q).between(positions) for q in ("residual", "weight"))
     return float(np.mean(np.abs(residual / weight)))
 

@@ -13,19 +13,13 @@ from calibcore.measures.arrays import view_profile
 from calibcore.measures.calibration_error import make_partition
 from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties
 from calibcore.profile import Profile
-from calibcore.summation import Cumulative, total
 
 __all__ = ["MurphyDecomposition", "murphy", "murphy_decomposition", "view_brier"]
 
 
 def view_brier(profile: Profile) -> float:
     """Mean squared difference between the value and the event of a view, 0 to 1."""
-    return profile.remember("view brier", lambda: _view_brier(profile))
-
-
-def _view_brier(profile: Profile) -> float:
-    p = profile.value.astype(np.float64)
-    return total(profile.positive * (1 - p) ** 2 + (profile.weight - profile.positive) * p**2) / profile.weight_sum
+    return profile.total("squared_error") / profile.weight_sum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,9 +88,7 @@ def murphy(profile: Profile, partition: Partition | SharedTies) -> MurphyDecompo
     """`murphy_decomposition` of a profile in the bins of a partition."""
     bins = profile.bin(partition)
     positions = partition.cut(profile.value)
-    v = profile.value.astype(np.float64)
-    squares = profile.remember("cumulative squares", lambda: Cumulative(profile.weight * v * v)).between(positions)
-    products = profile.remember("cumulative products", lambda: Cumulative(profile.positive * v)).between(positions)
+    squares, products = (profile.cumulative(q).between(positions) for q in ("square", "confidence_of_events"))
     share, p, y = (np.where(bins.filled, x, 0.0) for x in (bins.weight / profile.weight_sum, bins.confidence, bins.accuracy))
     base = profile.accuracy
     return MurphyDecomposition(
