@@ -19,10 +19,11 @@ from calibcore.inference.labels import MultiLabel
 from calibcore.inference.significance import Detection, detect
 from calibcore.measures.calibration_error import ClasswiseError, Sweep, classwise_error, make_partition, sweep
 from calibcore.measures.multiclass import classwise_floors
+from calibcore.measures.reduction import Precision, precision
 from calibcore.measures.scores import brier_scale
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
-from calibcore.remarks import about_profile, about_source
+from calibcore.remarks import about_profile, about_reduction, about_source
 from calibcore.settings import Settings
 from calibcore.version import __version__
 
@@ -49,7 +50,8 @@ class Analysis:
     Attributes follow the JSON of ``measure --format json``; ``bins`` is a `BinnedStatistics`, ``gap`` a value with the ends
     of its interval (`calibcore.inference.intervals.Estimate`).
     ``floors`` holds what each class's one-vs-rest ECE shows by chance, ``measures`` the result of each measure that is
-    always shown, by its name in the JSON, and ``requested`` those that the settings ask for.
+    always shown, by its name in the JSON, and ``requested`` those that the settings ask for.  ``precision`` says of a reduced
+    profile which numbers are exact, bounded, approximate or unavailable; None where every number is that of the rows.
     """
 
     settings: Settings
@@ -82,6 +84,7 @@ class Analysis:
     source: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
     requested: Mapping[str, Any] = field(default_factory=dict)
+    precision: Mapping[str, Precision] | None = None
 
     def __repr__(self) -> str:
         chance = f"chance {self.chance.median:.4f} to {self.chance.p95:.4f}"
@@ -137,6 +140,7 @@ class Analysis:
             "verdict": self.verdict.text,
             "verdict_level": self.verdict.level,
             "on_request": {name: plain(result, self.settings.level) for name, result in self.requested.items()},
+            "precision": plain(self.precision, self.settings.level),
             "notes": list(self.notes),
         }
 
@@ -245,13 +249,14 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         settings = replace(settings, view=source.view)
     profile = source if isinstance(source, Profile) else source.profile(settings.view)
     top = source if isinstance(source, Profile) else source.profile("top_label")
-    positive = source.profile("positive") if isinstance(source, Predictions) and source.task == "binary" else None
+    positive = source.profile("positive") if isinstance(source, Predictions) and "positive" in source.views else None
     bins = profile.bin(settings.partition(profile))
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
     detection = source.remember("detection", lambda: detect(source))
     pattern = source.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
     verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
+    known = precision(profile, settings.partition(profile), closed=settings.closed, ties=settings.ties)
     subject = Subject(source, profile, settings)
     return Analysis(
         settings=settings,
@@ -275,7 +280,8 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         detection=detection,
         pattern=advised(pattern, verdict),
         verdict=verdict,
-        notes=(*about_source(source), *about_profile(profile, top, bins, settings)),
+        precision=known,
+        notes=(*about_source(source), *about_profile(profile, top, bins, settings), *about_reduction(profile, known)),
         measures=shown(subject),
         requested=requested(subject),
     )
@@ -312,7 +318,7 @@ def _chance_sweep(profile: Profile, settings: Settings) -> ChanceSweep:
 
 
 def _of_classes(source: Predictions | Profile, settings: Settings, measure: Callable[..., T]) -> T | None:
-    if isinstance(source, Profile) or source.label is None or source.task == "top_label":
+    if isinstance(source, Profile) or not source.every_class:
         return None
     binning = settings.binning()
     return source.remember(f"{measure.__name__} {binning}", lambda: measure(source, **binning))
@@ -321,7 +327,7 @@ def _of_classes(source: Predictions | Profile, settings: Settings, measure: Call
 def _views(source: Predictions | Profile, settings: Settings) -> dict[str, BinnedStatistics]:
     if isinstance(source, Profile):
         return {source.view: source.bin(settings.partition(source))}
-    names = ("top_label", "positive") if source.task == "binary" else ("top_label",)
+    names = tuple(v for v in ("top_label", "positive") if v in source.views)
     profiles = {name: source.profile(name) for name in names}
     return {name: p.bin(settings.partition(p)) for name, p in profiles.items()}
 

@@ -27,11 +27,12 @@ from calibcore.checks import (
 from calibcore.classes import binary_labels, binary_names, named_labels, positive_last, view_column
 from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
+from calibcore.held import Held
 from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import Profile, Task
+from calibcore.row_scores import brier_scores, log_losses, row_totals
 from calibcore.summation import total
-from calibcore.top_label import both_sides, complement, likeliest, tied_rows
-from calibcore.totals import CLIP, Totals
+from calibcore.top_label import both_sides, likeliest, tied_rows
 
 __all__ = ["Predictions"]
 
@@ -74,6 +75,8 @@ class Predictions:
         File, SHA-256, layout and roles, where read from a file.
     notes : tuple of str
         What was done or is doubtful, one sentence each.
+    held : Held, optional
+        Of a model that is known from its profiles alone (`calibcore.rowless.model_of`): these.  Then no array by row can be read.
     """
 
     name: str
@@ -94,10 +97,12 @@ class Predictions:
     n_excluded: int = 0
     source: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    held: Held | None = None
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}>"
+        reduced = "" if self.has_rows else ", reduced"
+        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}{reduced}>"
 
     def __post_init__(self) -> None:
         for array in (*(kept(self, n) for n in _BY_ROW), *self.groups.values()):
@@ -319,8 +324,27 @@ class Predictions:
     @property
     def label_counts(self) -> NDArray[np.intp]:
         """Rows of each class, shape (K,); zeros where labels are not known."""
-        none = np.zeros(len(self.classes), dtype=np.intp)
+        none = np.zeros(len(self.classes), dtype=np.intp) if self.held is None else self.held.label_counts
         return self.remember("label counts", lambda: none if self.label is None else np.bincount(self.label, minlength=len(none)))
+
+    @property
+    def class_weights(self) -> NDArray[np.float64]:
+        """Σw of the rows of each class, shape (K,)."""
+        if self.held is not None:
+            return np.array([self.profile(f"class:{c}").total("positive") for c in self.classes])
+        return np.array([total(self.weight[self.label == k]) if self.weight is not None else n for k, n in enumerate(self.label_counts)])
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are there, not their profiles alone."""
+        return self.held is None
+
+    @property
+    def every_class(self) -> bool:
+        """Whether each class can be judged against the rest."""
+        if self.held is not None:
+            return self.held.every_class(self.classes)
+        return self.label is not None and self.task != "top_label"
 
     @property
     def positive_class(self) -> str | None:
@@ -330,6 +354,8 @@ class Predictions:
     @property
     def views(self) -> tuple[str, ...]:
         """The views that can be judged, as `profile` takes them."""
+        if self.held is not None:
+            return self.held.views(self.task, self.classes)
         if self.task == "top_label":
             return ("top_label",)
         one = tuple(f"class:{c}" for c in self.classes)
@@ -344,7 +370,7 @@ class Predictions:
     def rows(self, view: str = "top_label") -> tuple[Numbers, NDArray[np.bool_]]:
         """What a view compares, row by row: the probability and whether the event happened; two arrays (n,)."""
         view = view_name(view)
-        if view == "top_label":
+        if view == "top_label" or self.held is not None:
             return self.confidence, self.correct
         column = view_column(view, self.classes, self.views, self.name)
         assert self.probabilities is not None
@@ -362,21 +388,11 @@ class Predictions:
         return self.remember(f"profile {view}", lambda: self._profile(view))
 
     def _profile(self, view: str) -> Profile:
+        if self.held is not None:
+            return self.held.profile(view, self.classes, self.name)
         value, event = self.rows(view)
-        tied = self.n_tied if view == "top_label" else 0
-        brier, log_loss = self.row_scores(view)
-        weight = 1.0 if self.weight is None else self.weight
-        totals = Totals(self.n, tied, int(np.count_nonzero(self._true_class(view) < CLIP)), total(brier * weight), total(log_loss * weight))
         beside: dict[str, Any] = {"weight": self.weight, "cluster": self.cluster_code, "task": self.task, "n_classes": len(self.classes)}
-        return Profile.from_rows(value, event, view=view, totals=totals, **beside)
-
-    def _true_class(self, view: str) -> NDArray[np.float64]:
-        """Probability that was given to what happened, shape (n,)."""
-        if self.probabilities is not None and (view in ("top_label", "positive") or self.task == "binary"):
-            assert self.label is not None
-            return np.take_along_axis(self.probabilities, self.label[:, None], axis=1)[:, 0].astype(np.float64)
-        value, event = self.rows(view)
-        return np.where(event, value, complement(value)).astype(np.float64)
+        return Profile.from_rows(value, event, view=view, totals=row_totals(self, view), **beside)
 
     def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Brier score and log loss (nats) of each row, two arrays of shape (n,).
@@ -385,15 +401,7 @@ class Predictions:
         view.  One class, or confidences only: the score of that probability for its event, 0 to 1.  Log loss:
         −log of the probability of what happened, raised to 2⁻⁵² where it is smaller.
         """
-        view = view_name(view)
-        log_loss = -np.log(np.maximum(self._true_class(view), CLIP))
-        if self.task == "multiclass" and view == "top_label":
-            assert self.probabilities is not None
-            assert self.label is not None
-            squares = np.einsum("ij,ij->i", self.probabilities, self.probabilities, dtype=np.float64, casting="unsafe")
-            return squares - 2 * self._true_class(view) + 1, log_loss
-        value, event = self.rows("positive" if self.task == "binary" else view)
-        return (value.astype(np.float64) - event) ** 2, log_loss
+        return brier_scores(self, view_name(view)), log_losses(self, view_name(view))
 
 
 puts_off(Predictions, ("confidence", "correct", "row", "probabilities", "label", "predicted", "ids"))

@@ -13,12 +13,13 @@ from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
-from calibcore.grid import grid
+from calibcore.grid import SIZE, grid
 from calibcore.inside import Inside
 from calibcore.partition import Partition, SharedTies
 from calibcore.poisson_binomial import Cells
 from calibcore.strata import Strata, beside_cells, strata_of_both
 from calibcore.summation import Cumulative, total
+from calibcore.top_label import complement
 from calibcore.totals import Totals, totals_of
 
 __all__ = ["Profile", "Task"]
@@ -189,6 +190,31 @@ class Profile:
         if self.weighted:
             sums |= {"weight_squared": squared, "heavy_near": squared * near, "heavy_near_squared": squared * near**2}
         return self._of(Inside.from_cells(grid(value.dtype).locate(value), sums), self.totals)
+
+    def called(self, view: str) -> Profile:
+        """The same cells under the name of another view."""
+        return replace(self, view=view, _memo={})
+
+    def mirrored(self) -> Profile:
+        """The other outcome as the event, and its probability as the value; totals, which are of the model, stay."""
+        if self.inside is not None:
+            return self._of(self.inside.mirrored(), self.totals)
+        if self.clusters is not None or self.strata is not None:
+            raise InputError("A profile with clusters or strata of weights cannot be mirrored; make it from the rows.")
+        turned = {f: getattr(self, f)[::-1] for f in ("count", "weight", "weight_squared")}
+        turned["positive"] = (self.weight - self.positive)[::-1]
+        turned["positive_squared"] = (self.weight_squared - self.positive_squared)[::-1]
+        fields = turned if self.weighted else _unweighted(turned)
+        return replace(self, value=complement(self.value)[::-1], **fields, _memo={})
+
+    def folded(self) -> Profile:
+        """The top-label view of a binary model from its positive view: a probability up to ½ predicts the other class."""
+        if self.inside is None:
+            return self.to_reduced().folded()
+        high = self.inside.high
+        both = self.inside.part(high) + self.inside.part(~high).mirrored()
+        tied = int(self.inside.count[self.inside.cell == SIZE // 2].sum())
+        return self._of(both, replace(self.totals, tied=tied)).called("top_label")
 
     @property
     def reduced(self) -> bool:

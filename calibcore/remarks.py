@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from calibcore.binned import BinnedStatistics
 from calibcore.checks import rows_text
+from calibcore.measures.reduction import Precision, within_cells
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.settings import Settings
 
-__all__ = ["about_profile", "about_source"]
+__all__ = ["about_profile", "about_reduction", "about_source"]
 
 
 def about_source(source: Predictions | Profile) -> tuple[str, ...]:
@@ -23,8 +26,8 @@ def about_source(source: Predictions | Profile) -> tuple[str, ...]:
             f"{rows_text(source.n_tied)} {'shares' if source.n_tied == 1 else 'share'} the largest probability between classes; "
             "the first class in class order counts as predicted."
         )
-    if source.label is not None and source.n > 1 and np.count_nonzero(source.label_counts) == 1:
-        notes.append(f"Every label is {source.classes[int(source.label[0])]}; the figures say little about other outcomes.")
+    if source.n > 1 and np.count_nonzero(source.label_counts) == 1:
+        notes.append(f"Every label is {source.classes[int(np.argmax(source.label_counts))]}; the figures say little about other outcomes.")
     return tuple(notes)
 
 
@@ -57,3 +60,21 @@ def about_profile(profile: Profile, top: Profile, bins: BinnedStatistics, settin
     elif profile.weighted:
         notes.append(f"Weighted rows: intervals and chance ranges use an effective number of {profile.n_effective:,.0f} rows.")
     return notes
+
+
+def about_reduction(profile: Profile, known: Mapping[str, Precision] | None) -> list[str]:
+    """What the numbers of a reduced profile are worth; nothing where they are those of the rows."""
+    if known is None:
+        return []
+    ece, mass, kuiper = (known[k] for k in ("ece", "sweep.equal_mass", "cumulative.range"))
+    here = "" if ece.kind == "exact" else f" The bins shown cut cells: their ECE is right within ±{ece.within:.2g}."
+    exact = (
+        f"From a reduced profile: {rows_text(profile.n)} in {len(profile):,} cells. ECE, MCE, debiased error, Brier score, log loss and bins "
+        f"are exact with up to 100 bins of equal width.{here}"
+    )
+    others = (
+        f"With equal-mass bins (any number up to 100) the ECE is right within ±{mass.within or 0:.2g}; the Kuiper range is within "
+        f"±{kuiper.within or 0:.2g}. CORP, smooth ECE, logistic fits and chance ranges are approximate: they take the mean of a cell for "
+        f"its rows, which lie {within_cells(profile):.1g} from it on average."
+    )
+    return [exact, others, "Not available without the rows: pairing with another model, clusters, the rows behind a bin, remedies."]

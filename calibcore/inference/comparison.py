@@ -12,6 +12,7 @@ from calibcore.checks import listing, name_key, rows_text
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.pairing import Pairing, found_ids, pair, same_labels
 from calibcore.predictions import Predictions
+from calibcore.profile import Profile
 from calibcore.summation import total
 from calibcore.totals import CLIP
 
@@ -73,6 +74,8 @@ def differences(baseline: Predictions, model: Predictions, *, view: str = "top_l
 
 def _differences(baseline: Predictions, model: Predictions, view: str, level: float) -> Differences:
     pairing = pair(baseline, model)
+    if not (baseline.has_rows and model.has_rows):
+        return _without_rows(pairing, baseline, model, view, level)
     about = (_blocks_note, _overlap_note, _weight_note, _cluster_note)
     notes = [note for make in about for note in make(pairing, baseline, model)]
     a, b = _row_values(baseline, view), _row_values(model, view)
@@ -92,6 +95,34 @@ def _differences(baseline: Predictions, model: Predictions, view: str, level: fl
     apart = _difference(pairing, baseline, model, (a.confidence, b.confidence), level).value
     gap = _within(_difference(pairing, baseline, model, (a.gap, b.gap), level), -apart - 1, 1 - apart)
     return Differences(model.name, pairing, log_loss, brier, gap, tuple(notes))
+
+
+def _without_rows(pairing: Pairing, baseline: Predictions, model: Predictions, view: str, level: float) -> Differences:
+    """Where a model is known from profiles alone: an interval for the gap, of unpaired samples, and for the scores none."""
+    one, two = (m.profile(view) for m in (baseline, model))
+    gap = _welch(_gap_and_error(one), _gap_and_error(two), level)
+    apart = two.mean_confidence - one.mean_confidence
+    brier = log_loss = None
+    if _same_scale(baseline, model):
+        a, b = (m.profile(m.views[0]) for m in (baseline, model))
+        brier, log_loss = (
+            Estimate(getattr(b.totals, s) / b.weight_sum - getattr(a.totals, s) / a.weight_sum) for s in ("brier", "log_loss")
+        )
+    who = listing([m.name for m in (baseline, model) if not m.has_rows])
+    note = f"Of {who} only a profile is there, not the rows, so {model.name} and {baseline.name} cannot be paired: "
+    ends = "the differences of their scores have no interval. Compare the prediction files to get one."
+    return Differences(model.name, pairing, log_loss, brier, _within(gap, -apart - 1, 1 - apart), (note + ends,))
+
+
+def _gap_and_error(profile: Profile) -> tuple[float, float, float]:
+    """Mean gap of a profile, its standard error and degrees of freedom, as `mean_and_error` gives them of rows."""
+    mean, units = profile.total("residual") / profile.weight_sum, profile.n_effective
+    if units <= 1 + 1e-9:
+        return mean, np.inf, 0.0
+    value = profile.value.astype(np.float64)
+    wrong = profile.weight_squared - profile.positive_squared
+    spread = total(profile.positive_squared * (1 - value - mean) ** 2 + wrong * (value + mean) ** 2)
+    return mean, float(np.sqrt(spread * units / (units - 1))) / profile.weight_sum, units - 1
 
 
 def _within(estimate: Estimate, low: float, high: float) -> Estimate:
@@ -216,6 +247,11 @@ def _difference(
         mean, se, df = mean_and_error(second[pairing.second] - first[pairing.first], weight, cluster)
         return t_estimate(mean, se, df, level)
     one, two = mean_and_error(first, baseline.weight, baseline.cluster_code), mean_and_error(second, model.weight, model.cluster_code)
+    return _welch(one, two, level)
+
+
+def _welch(one: tuple[float, float, float], two: tuple[float, float, float], level: float) -> Estimate:
+    """The second mean less the first, of unpaired samples, with Welch's degrees of freedom."""
     squares = one[1] ** 2 + two[1] ** 2
     parts = (s**4 / d if d > 0 else np.inf for _, s, d in (one, two))
     df = squares**2 / total_parts if (total_parts := sum(parts)) > 0 else np.inf

@@ -291,6 +291,8 @@ def _parts(predictions: Predictions, column: str) -> tuple[list[tuple[str, Predi
     """The rows of each group of a column, and whether its numbers were cut at their quartiles."""
     if column not in predictions.groups:
         raise _unknown(predictions, column)
+    if predictions.held is not None:
+        return list(predictions.held.parts[column]), False
     found = group_levels(predictions.groups[column])
     if len(found.names) > MAX_GROUPS:
         raise InputError(

@@ -76,6 +76,8 @@ def pair(first: Predictions, second: Predictions) -> Pairing:
 
 
 def _pair(first: Predictions, second: Predictions) -> Pairing:
+    if not (first.has_rows and second.has_rows):
+        return _not_paired(first, second)
     if first.ids is not None and second.ids is not None:
         found = _by_id(first, second) if not found_ids(first, second) else _by_found_id(first, second)
         if found is not None:

@@ -189,6 +189,8 @@ def _two_views(predictions: Predictions) -> _Labelled:
 
     The sign is +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
     """
+    if not predictions.has_rows:
+        return _two_views_of_cells(predictions.profile("positive"))
     p, event = predictions.rows("positive")
     parts: list[tuple[NDArray[Any], ...]] = []
     cell = np.zeros(predictions.n, dtype=np.intp)
@@ -204,6 +206,15 @@ def _two_views(predictions: Predictions) -> _Labelled:
     score, confidence, signs, right, weights, squared = (np.concatenate(a).astype(np.float64) for a in zip(*parts, strict=True))
     joint = Cells(score, weights, squared, predictions.weight is not None, **_beside(predictions, cell, score, signs < 0))
     return _Labelled(joint, right, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
+
+
+def _two_views_of_cells(positive: Profile) -> _Labelled:
+    """`_two_views` where only the cells of P(positive) are known: one up to ½ predicts the other class."""
+    cells = cells_of(positive)
+    signs = np.where(cells.probability > 0.5, 1.0, -1.0)
+    confidence = np.where(signs > 0, cells.probability, positive.mirrored().value[::-1])
+    views = (("top_label", confidence, signs), ("positive", cells.probability, np.ones(len(positive))))
+    return _Labelled(cells, np.asarray(positive.positive, dtype=np.float64), views)
 
 
 def _beside(predictions: Predictions, cell: IndexArray, score: FloatArray, negative: NDArray[np.bool_]) -> dict[str, Any]:
@@ -264,7 +275,8 @@ def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detec
     True
     """
     needs(source, (Predictions, Profile), "detect")
-    rows = _two_views(source) if isinstance(source, Predictions) and source.task == "binary" else _one_view(_profile_of(source))
+    both = isinstance(source, Predictions) and {"top_label", "positive"} <= set(source.views)
+    rows = _two_views(source) if isinstance(source, Predictions) and both else _one_view(_profile_of(source))
     partitions = {name: diagnostic_partition(_profile_of(source, name)) for name, _, _ in rows.views}
     located = {name: partitions[name].locate(score) for name, score, _ in rows.views}
     starts = _groups(rows, located)

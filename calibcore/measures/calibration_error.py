@@ -299,12 +299,12 @@ def classwise_error(
 ) -> ClasswiseError:
     """`classwise_calibration_error` of predictions."""
     needs(predictions, Predictions, "classwise_error")
-    if predictions.label is None or predictions.task == "top_label":
+    if not predictions.every_class:
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
         )
     fixed = fixed_partition(n_bins=n_bins, strategy=strategy, closed=closed, ties=ties, edges=edges)
-    sort = len(predictions.classes) <= _FEW_CLASSES
+    sort = len(predictions.classes) <= _FEW_CLASSES or not predictions.has_rows
 
     def one(view: str) -> float:
         if sort and fixed is not None:

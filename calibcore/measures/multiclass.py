@@ -354,12 +354,12 @@ def multiclass(predictions: Predictions, *, n_bins: int = 15, threshold: float =
 
 def _class_profiles(predictions: Predictions) -> Iterator[tuple[str, Profile]]:
     """Each class with its one-vs-rest profile; many profiles are made one after another and not kept."""
-    matrix, label = predictions.probabilities, predictions.label
-    if matrix is None or label is None:
+    if not predictions.every_class:
         raise InputError(
             f"{predictions.name} holds only the confidence of the predicted class; classwise errors need a probability for every class."
         )
-    if len(predictions.classes) <= _FEW_CLASSES:
+    matrix, label = predictions.probabilities, predictions.label
+    if matrix is None or label is None or len(predictions.classes) <= _FEW_CLASSES:
         yield from ((c, predictions.profile(f"class:{c}")) for c in predictions.classes)
         return
     for start in range(0, len(predictions.classes), _BLOCK):

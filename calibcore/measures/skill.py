@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from scipy import special
 
 from calibcore.measures.decomposition import view_log_loss, view_scale
@@ -91,14 +90,11 @@ def model_skill(predictions: Predictions) -> SkillScores:
     >>> round(model_skill(p).brier, 12)  # 1 − 0.06/(2/3)
     0.91
     """
-    if predictions.task == "top_label":
+    if predictions.task == "top_label" or not predictions.every_class:
         return skill(predictions.profile())
     if predictions.task == "binary":
         return skill(predictions.profile("positive"))
-    top, label = predictions.profile(), predictions.label
-    assert label is not None
-    weight = np.ones(predictions.n) if predictions.weight is None else predictions.weight
-    sums = np.array([total(weight[label == k]) for k in np.unique(label)])
+    top, sums = predictions.profile(), predictions.class_weights
     share = sums / total(sums)
     best = total(share * (1 - share)), total(special.entr(share))
     scores = top.totals.brier / top.weight_sum, top.totals.log_loss / top.weight_sum
