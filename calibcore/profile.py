@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
+from calibcore.cells import DERIVED, add_at, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -124,7 +126,7 @@ class Profile:
         totals : Totals, optional
             By default those of the value as the probability of its event.
         """
-        cells: dict[str, Any] = _cells(value, correct) if weight is None else _weighted_cells(value, correct, weight)
+        cells: dict[str, Any] = row_cells(value, correct) if weight is None else weighted_row_cells(value, correct, weight)
         cells |= beside_cells(len(cells["value"]), lambda: np.searchsorted(cells["value"], value), correct, weight, cluster)
         return cls(view, **cells, totals=totals or totals_of(value, correct, weight), task=task, n_classes=n_classes)
 
@@ -137,9 +139,9 @@ class Profile:
                 f"Only profiles of the same view and precision can be added, not {self._kind} and {other._kind}.",
             )
         value, cell = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
-        sums = {f: _add_at(len(value), cell, getattr(self, f), getattr(other, f)) for f in _SUMS}
+        sums = {f: add_at(len(value), cell, getattr(self, f), getattr(other, f)) for f in _SUMS}
         weighted = self.weighted or other.weighted
-        fields: dict[str, Any] = sums if weighted else _unweighted(sums)
+        fields: dict[str, Any] = sums if weighted else unweighted(sums)
         cells = cell[: len(self)], cell[len(self) :]
         fields["clusters"] = joined(self.clusters, other.clusters, cells)
         fields["strata"] = strata_of_both((self, other), cells) if weighted else None
@@ -204,7 +206,7 @@ class Profile:
         turned = {f: getattr(self, f)[::-1] for f in ("count", "weight", "weight_squared")}
         turned["positive"] = (self.weight - self.positive)[::-1]
         turned["positive_squared"] = (self.weight_squared - self.positive_squared)[::-1]
-        fields = turned if self.weighted else _unweighted(turned)
+        fields = turned if self.weighted else unweighted(turned)
         return replace(self, value=complement(self.value)[::-1], **fields, _memo={})
 
     def folded(self) -> Profile:
@@ -229,6 +231,44 @@ class Profile:
     @property
     def _kind(self) -> str:
         return f"{self.view} of {self.n_classes or '?'} classes ({self.value.dtype})"
+
+    @classmethod
+    def read(cls, path: str | Path, view: str | None = None) -> Profile:
+        """The profile in a file that `write`, `calibcore.reduce` or ``calibcore reduce`` made; needs pyarrow.
+
+        Parameters
+        ----------
+        path : str or path
+        view : str, optional
+            Of several views that a file may hold; by default the top label, or the only one.
+
+        Raises
+        ------
+        InputError
+            If the file is no profile file, holds several models (`calibcore.read` gives them), or not this view.
+        """
+        from calibcore.io.profile_file import one_view, read_profiles
+
+        return one_view(read_profiles(Path(path), Path(path).name), view, Path(path).name)
+
+    def write(self, path: str | Path, *, name: str = "model") -> None:
+        """Write the profile to a small Parquet file, which `read`, `calibcore.read`, the commands and the dashboard open.
+
+        Parameters
+        ----------
+        path : str or path
+        name : str
+            Of the model.
+
+        Raises
+        ------
+        InputError
+            If rows go together in clusters, or pyarrow is not installed.
+        """
+        from calibcore.io.profile_file import write_profiles
+        from calibcore.rowless import alone
+
+        write_profiles([alone(self, name)], path)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -255,7 +295,7 @@ class Profile:
             return getattr(self, quantity)  # type: ignore[no-any-return]
         if self.inside is not None:
             return self.inside.sums(quantity)
-        return _DERIVED[quantity](self, self.value.astype(np.float64))
+        return DERIVED[quantity](self, self.value.astype(np.float64))
 
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
@@ -320,7 +360,7 @@ class Profile:
             kept = np.flatnonzero(keep[self.strata[0]])
             cell, weight, squared = (a[kept] for a in self.strata)
             beside["strata"] = ((np.cumsum(keep) - 1)[cell], weight, squared)
-        fields = cells if self.weighted else _unweighted(cells)
+        fields = cells if self.weighted else unweighted(cells)
         return replace(self, **fields, **beside, totals=Totals(int(cells["count"].sum())), _memo={})
 
     def cluster_pairs(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -346,49 +386,3 @@ class Profile:
     def _spread(self) -> tuple[Cumulative, Cumulative]:
         """Cumulative second and third cumulants of the events in the cells."""
         return self.cumulative("spread" if self.weighted else "variance"), self.cumulative("skew")
-
-
-_DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the rows of each cell, all of one value v
-    "confidence": lambda p, v: p.weight * v,
-    "confidence_of_events": lambda p, v: p.positive * v,
-    "residual": lambda p, v: p.positive - p.weight * v,
-    "squared_error": lambda p, v: p.positive * (1 - v) ** 2 + (p.weight - p.positive) * v**2,
-    "square": lambda p, v: p.weight * v * v,
-    "residual_squared": lambda p, v: p.positive_squared * (1 - v) ** 2 + (p.weight_squared - p.positive_squared) * v**2,
-    "variance": lambda p, v: p.weight_squared * v * (1 - v),
-    "spread": lambda p, v: p.count * v * (1 - v),
-    "skew": lambda p, v: p.count * v * (1 - v) * (1 - 2 * v),
-}
-
-
-def _unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
-    """Without weights, the sums of weights are the counts themselves."""
-    return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
-
-
-def _cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
-    """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
-    plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
-    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
-    keys = plain.view(bits) << bits(1) | correct.astype(bits)
-    keys.sort()
-    codes = keys >> bits(1)
-    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    bounds = np.append(starts, len(keys))
-    right = np.concatenate([[0], np.cumsum(keys & bits(1), dtype=np.int64)])
-    sums = {"count": np.diff(bounds), "positive": np.diff(right[bounds])}
-    return {"value": codes[starts].view(plain.dtype), **_unweighted(sums)}
-
-
-def _weighted_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:
-    distinct, cell = np.unique(value + 0.0, return_inverse=True)
-    count = np.bincount(cell, minlength=len(distinct))
-    weights = {"weight": weight, "positive": weight * correct, "weight_squared": weight**2, "positive_squared": weight**2 * correct}
-    sums = {f: np.bincount(cell, weights=w, minlength=len(distinct)) for f, w in weights.items()}
-    return {"value": distinct, "count": count, **sums}
-
-
-def _add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -> Numbers:
-    sums = np.zeros(size, dtype=np.result_type(first, second))
-    np.add.at(sums, cell, np.concatenate([first, second]))
-    return sums

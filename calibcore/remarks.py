@@ -69,8 +69,8 @@ def about_reduction(profile: Profile, known: Mapping[str, Precision] | None) -> 
     ece, mass, kuiper = (known[k] for k in ("ece", "sweep.equal_mass", "cumulative.range"))
     here = "" if ece.kind == "exact" else f" The bins shown cut cells: their ECE is right within ±{ece.within:.2g}."
     exact = (
-        f"From a reduced profile: {rows_text(profile.n)} in {len(profile):,} cells. ECE, MCE, debiased error, Brier score, log loss and bins "
-        f"are exact with up to 100 bins of equal width.{here}"
+        f"From a reduced profile: {rows_text(profile.n)} in {len(profile):,} cells. ECE, MCE, debiased error, Brier score, log loss and "
+        f"bins are exact with up to 100 bins of equal width.{here}"
     )
     others = (
         f"With equal-mass bins (any number up to 100) the ECE is right within ±{mass.within or 0:.2g}; the Kuiper range is within "

@@ -10,9 +10,9 @@ import numpy as np
 from calibcore.held import Held, no_rows
 from calibcore.later import Later
 from calibcore.predictions import Predictions
-from calibcore.profile import Task
+from calibcore.profile import Profile, Task
 
-__all__ = ["model_of"]
+__all__ = ["alone", "model_of"]
 
 
 def model_of(  # noqa: PLR0913 - what is known beside the profiles
@@ -39,3 +39,12 @@ def model_of(  # noqa: PLR0913 - what is known beside the profiles
     about: dict[str, Any] = {"n_tied": tied, "n_excluded": n_excluded, "source": dict(source or {}), "notes": tuple(notes)}
     groups = {c: np.array([value for value, _ in parts], dtype=object) for c, parts in held.parts.items()}  # one entry a group
     return Predictions(name, task, classes, rows, rows, rows, groups=groups, held=held, **about)
+
+
+def alone(profile: Profile, name: str = "model") -> Predictions:
+    """The model of one profile, whose classes have no names."""
+    if profile.view == "positive":
+        return model_of(Held({"positive": profile}), "binary", ("other", "positive"), name=name)
+    if profile.view.startswith("class:"):
+        return model_of(Held({profile.view: profile}), profile.task, (profile.view.removeprefix("class:"),), name=name)
+    return model_of(Held({profile.view: profile}), profile.task, name=name)

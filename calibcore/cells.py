@@ -1,0 +1,63 @@
+"""Rows as cells, one for each distinct probability, and the sums that such cells give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from calibcore.profile import Profile
+
+__all__ = ["DERIVED", "add_at", "row_cells", "unweighted", "weighted_row_cells"]
+
+Numbers = NDArray[Any]
+
+DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the rows of each cell, all of one value v
+    "confidence": lambda p, v: p.weight * v,
+    "confidence_of_events": lambda p, v: p.positive * v,
+    "residual": lambda p, v: p.positive - p.weight * v,
+    "squared_error": lambda p, v: p.positive * (1 - v) ** 2 + (p.weight - p.positive) * v**2,
+    "square": lambda p, v: p.weight * v * v,
+    "residual_squared": lambda p, v: p.positive_squared * (1 - v) ** 2 + (p.weight_squared - p.positive_squared) * v**2,
+    "variance": lambda p, v: p.weight_squared * v * (1 - v),
+    "spread": lambda p, v: p.count * v * (1 - v),
+    "skew": lambda p, v: p.count * v * (1 - v) * (1 - 2 * v),
+}
+
+
+def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
+    """Without weights, the sums of weights are the counts themselves."""
+    return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
+
+
+def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
+    """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
+    plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
+    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys = plain.view(bits) << bits(1) | correct.astype(bits)
+    keys.sort()
+    codes = keys >> bits(1)
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    bounds = np.append(starts, len(keys))
+    right = np.concatenate([[0], np.cumsum(keys & bits(1), dtype=np.int64)])
+    sums = {"count": np.diff(bounds), "positive": np.diff(right[bounds])}
+    return {"value": codes[starts].view(plain.dtype), **unweighted(sums)}
+
+
+def weighted_row_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:
+    """`row_cells` with sums of weights."""
+    distinct, cell = np.unique(value + 0.0, return_inverse=True)
+    count = np.bincount(cell, minlength=len(distinct))
+    weights = {"weight": weight, "positive": weight * correct, "weight_squared": weight**2, "positive_squared": weight**2 * correct}
+    sums = {f: np.bincount(cell, weights=w, minlength=len(distinct)) for f, w in weights.items()}
+    return {"value": distinct, "count": count, **sums}
+
+
+def add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -> Numbers:
+    """Two arrays summed into ``size`` cells, ``cell`` of each of their entries."""
+    sums = np.zeros(size, dtype=np.result_type(first, second))
+    np.add.at(sums, cell, np.concatenate([first, second]))
+    return sums

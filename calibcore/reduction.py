@@ -1,0 +1,115 @@
+"""Rows added to the cells of a reduced profile, block by block, without sorting them and without keeping them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.grid import SIZE, grid
+from calibcore.inside import Inside
+from calibcore.profile import Profile, Task
+from calibcore.totals import Totals
+
+__all__ = ["Reduction"]
+
+FloatArray = NDArray[np.float64]
+_BLOCK = 1 << 18  # rows
+_PLAIN = ("near", "near_squared")
+_WEIGHTED = ("weight", "near", "near_squared", "weight_squared", "heavy_near", "heavy_near_squared")
+
+
+class Reduction:
+    """The rows of one view, as sums by cell and outcome.
+
+    Values are met in their own precision: float32 values the cuts as float32 numbers.  float16 has so few values that each is a
+    cell of its own, and the profile is exact.
+
+    Examples
+    --------
+    >>> r = Reduction()
+    >>> r.add(np.array([0.25, 0.75]), np.array([False, True]))
+    >>> r.profile(Totals(2)).positive.tolist()
+    [0, 1]
+    """
+
+    __slots__ = ("_exact", "_sums", "_weighted")
+
+    def __init__(self) -> None:
+        self._sums: dict[str, NDArray[Any]] = {}
+        self._weighted = False
+        self._exact: Profile | None = None
+
+    def add(self, value: NDArray[Any], event: NDArray[np.bool_], weight: FloatArray | None = None) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        value : array of shape (n,), float16, float32 or float64
+            Probabilities in [0, 1].
+        event : array of shape (n,), bool
+        weight : array of shape (n,), optional
+            Positive; given for all rows or for none.
+        """
+        if value.dtype.itemsize == 2:
+            rows = Profile.from_rows(value, event, weight=weight)
+            self._exact = rows if self._exact is None else self._exact + rows
+            return
+        self._weighted = weight is not None
+        for start in range(0, len(value), _BLOCK):
+            rows_of = slice(start, start + _BLOCK)
+            self._add(value[rows_of], event[rows_of], None if weight is None else weight[rows_of])
+
+    def _add(self, value: NDArray[Any], event: NDArray[np.bool_], weight: FloatArray | None) -> None:
+        key = grid(value.dtype).locate(value)
+        key += key
+        key += event
+        p = value.astype(np.float64)
+        near = np.minimum(p, 1.0 - p)
+        self._sum("count", key, None)
+        if weight is None:
+            for name, values in zip(_PLAIN, (near, near * near), strict=True):
+                self._sum(name, key, values)
+            return
+        squared = weight**2
+        for name, values in zip(_WEIGHTED, _products(weight, near) + _products(squared, near), strict=True):
+            self._sum(name, key, values)
+
+    def _sum(self, name: str, key: NDArray[np.intp], values: FloatArray | None) -> None:
+        sums = np.bincount(key, values, minlength=2 * SIZE)
+        if name in self._sums:
+            self._sums[name] += sums
+        else:
+            self._sums[name] = sums
+
+    def inside(self) -> Inside:
+        """What was added, by cell."""
+        sums = {name: values.reshape(SIZE, 2) for name, values in self._sums.items()}
+        filled = np.flatnonzero(sums["count"].any(axis=1))
+        kept = {name: values[filled] for name, values in sums.items()}
+        if not self._weighted:
+            kept["weight"] = kept["count"]
+        return Inside.from_cells(filled, {**kept, "count": kept["count"].sum(axis=1)})
+
+    def profile(self, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0) -> Profile:
+        """The profile of what was added."""
+        if self._exact is not None:
+            exact = self._exact
+            return Profile(
+                view,
+                exact.value,
+                exact.count,
+                exact.weight,
+                exact.positive,
+                exact.weight_squared,
+                exact.positive_squared,
+                totals,
+                task,
+                n_classes,
+            )
+        return Profile.from_inside(self.inside(), totals, view=view, task=task, n_classes=n_classes)
+
+
+def _products(weight: FloatArray, near: FloatArray) -> list[FloatArray]:
+    return [weight, weight * near, weight * near * near]
