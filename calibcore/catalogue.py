@@ -9,6 +9,7 @@ from typing import Any
 from calibcore.advice.recalibration import remedies
 from calibcore.advice.refining import refinement
 from calibcore.errors import InputError
+from calibcore.held import NO_ROWS
 from calibcore.inference.bands import confidence_band, consistency_band, honest_band
 from calibcore.inference.classical import Classical, classical, hosmer_lemeshow
 from calibcore.inference.groups import by_group
@@ -54,7 +55,7 @@ class Subject:
     def rows(self) -> Predictions:
         """The rows themselves."""
         if isinstance(self.source, Profile):
-            raise InputError("A profile holds no rows: groups, periods, remedies and the like need the prediction file.")
+            raise InputError(NO_ROWS)
         return self.source
 
     def once(self, key: str, make: Callable[[Profile], Any]) -> Any:
@@ -87,7 +88,7 @@ def plain(result: Any, level: float) -> Any:
 
 
 def _by_predicted_class(s: Subject) -> Any:
-    if isinstance(s.source, Profile) or s.source.task != "multiclass" or s.settings.view != "top_label":
+    if isinstance(s.source, Profile) or not s.source.has_rows or s.source.task != "multiclass" or s.settings.view != "top_label":
         return None
     return top_label_error(s.source, **s.settings.binning())
 

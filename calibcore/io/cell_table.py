@@ -16,6 +16,7 @@ from calibcore.cells import unweighted
 from calibcore.errors import InputError
 from calibcore.held import Held
 from calibcore.inside import Inside
+from calibcore.io.cell_groups import sorted_groups
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile, Task
 from calibcore.rowless import model_of
@@ -75,15 +76,15 @@ def empty() -> Any:
     return _schema().empty_table()
 
 
-def cells_of(models: Iterable[Predictions], *, columns: Sequence[str] = ()) -> Any:
-    """The cell table of models, with the groups of ``columns`` where they have rows, or with those that they hold."""
+def cells_of(models: Iterable[Predictions]) -> Any:
+    """The cell table of models, with the groups that they hold."""
     import pyarrow as pa
 
-    parts = [part for model in models for part in _parts(model, columns)]
+    parts = [part for model in models for part in _parts(model)]
     return pa.concat_tables([empty(), *parts])
 
 
-def _parts(model: Predictions, columns: Sequence[str]) -> Iterator[Any]:
+def _parts(model: Predictions) -> Iterator[Any]:
     views = [v for v in model.views if not (v.startswith("class:") and "positive" in model.views)]
     for view in views:
         yield _of_profile(model, model.profile(view), (None, None))
@@ -92,7 +93,6 @@ def _parts(model: Predictions, columns: Sequence[str]) -> Iterator[Any]:
         for value, part in groups:
             for view in views:
                 yield _of_profile(part.but(name=model.name), part.profile(view), (column, value))
-    _ = columns
 
 
 def _of_profile(model: Predictions, profile: Profile, group: tuple[str | None, str | None]) -> Any:
@@ -174,8 +174,6 @@ def models_of(table: Any, about: Sequence[About]) -> list[Predictions]:
     InputError
         If the table holds nothing of a model.
     """
-    from calibcore.io.cell_groups import sorted_groups
-
     views = _by_view(summed(table))
     found = []
     for one in about:
