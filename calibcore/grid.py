@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.errors import InputError
 
-__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "grid", "is_point", "mirrored"]
+__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "fractions", "grid", "is_point", "mirrored"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -27,7 +27,8 @@ _DEEPEST = 1023 - 32  # biased exponent below which no cut but 0 lies
 _STEPS = ((1022 - _DEEPEST) << _BITS) + 1  # entries of one side of the table, min(p, 1 − p) ≤ 1/2
 
 
-def _fractions() -> FloatArray:
+@cache
+def fractions() -> FloatArray:
     """The doubles nearest k/M for M ≤ 100: the Farey sequence of order 100, shape (3045,)."""
     return np.unique(np.concatenate([np.arange(m + 1) / m for m in range(1, ORDER + 1)]))
 
@@ -49,7 +50,7 @@ def cuts() -> FloatArray:
     octaves = 2.0 ** np.arange(*_OCTAVES)
     fine = np.outer(octaves, 1 + np.arange(_PER_OCTAVE + 1) / _PER_OCTAVE).ravel()
     decimal = np.array([float(f"{digit}e-{k}") for digit in (1, 2, 5) for k in _DECIMALS])
-    found = np.unique(np.concatenate([_fractions(), np.arange(_EVEN + 1) / _EVEN, fine, 1 - fine, decimal, 1 - decimal]))
+    found = np.unique(np.concatenate([fractions(), np.arange(_EVEN + 1) / _EVEN, fine, 1 - fine, decimal, 1 - decimal]))
     found.flags.writeable = False
     return found
 
@@ -60,7 +61,7 @@ SIZE = 2 * 8529 - 1  # cells: a point at each cut, an interval between each two
 @cache
 def is_point() -> NDArray[np.bool_]:
     """Which cuts are cells of their own (k/M, M ≤ 100), shape (8529,); the value of another one lies in the cell below it."""
-    found = np.isin(cuts(), _fractions())
+    found = np.isin(cuts(), fractions())
     found.flags.writeable = False
     return found
 

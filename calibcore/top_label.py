@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.grid import fractions
 from calibcore.later import Later
 
 __all__ = ["both_sides", "complement", "largest", "likeliest", "tied_rows"]
@@ -16,6 +17,7 @@ Numbers = NDArray[Any]
 _DIGITS = {2: 3, 4: 7, 8: 15}
 _BLOCK = 1 << 14  # numbers that stay in the processor's cache while several passes go over them
 _MANY = 64  # classes
+_PARTS = 1 << 16  # of [0, 1], few of which hold a fraction
 
 
 def likeliest(label: NDArray[np.integer[Any]], matrix: NDArray[Any]) -> dict[str, Any]:
@@ -55,7 +57,8 @@ def complement(p: Numbers) -> Numbers:
     """P(other) for P(positive), shape as ``p``: 1 − p as a person would write it.
 
     1 − p rounded to 15 decimals (float32: 7) if that rounds back to p, else 1 − p: 0.18 gives 0.82, not
-    0.8200000000000001, which would fall into another bin.
+    0.8200000000000001, which would fall into another bin.  Likewise a fraction k/M with M ≤ 100, such as a third of the trees
+    of a forest, gives (M − k)/M: the edges of bins lie on such fractions.
     """
     if p.ndim == 1 and len(p) > _BLOCK:
         found = np.empty_like(p)
@@ -66,7 +69,28 @@ def complement(p: Numbers) -> Numbers:
     power = 10.0 ** _DIGITS[p.dtype.itemsize]
     rounded = np.rint((1.0 - wide) * power) / power
     back = (np.rint((1.0 - rounded) * power) / power).astype(p.dtype)
-    return np.where(back == p, rounded, 1.0 - wide).astype(p.dtype)
+    found = np.where(back == p, rounded, 1.0 - wide).astype(p.dtype)
+    if p.ndim == 1 and p.dtype.itemsize > 2:
+        _mirror_fractions(p, wide, found)
+    return found
+
+
+def _mirror_fractions(p: Numbers, wide: NDArray[np.float64], found: Numbers) -> None:
+    """Put (M − k)/M into ``found`` where ``p`` is k/M."""
+    near, fraction = _fractions(p.dtype)
+    at = np.flatnonzero(near[(wide * _PARTS).astype(np.intp)])
+    place = np.searchsorted(fraction, p[at])
+    hit = fraction[place] == p[at]
+    found[at[hit]] = fraction[::-1][place[hit]]
+
+
+@cache
+def _fractions(dtype: np.dtype[Any]) -> tuple[NDArray[np.bool_], Numbers]:
+    """Which parts of [0, 1] hold a fraction, and all fractions, rising."""
+    fraction = fractions().astype(dtype)
+    near = np.zeros(_PARTS + 1, dtype=np.bool_)
+    near[(fraction.astype(np.float64) * _PARTS).astype(np.intp)] = True
+    return near, fraction
 
 
 def largest(matrix: Numbers) -> tuple[NDArray[np.intp], Numbers, int]:
