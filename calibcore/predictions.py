@@ -31,7 +31,6 @@ from calibcore.held import Held
 from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import Profile, Task
 from calibcore.row_scores import brier_scores, log_losses, row_totals
-from calibcore.summation import total
 from calibcore.top_label import both_sides, likeliest, tied_rows
 
 __all__ = ["Predictions"]
@@ -326,13 +325,6 @@ class Predictions:
         """Rows of each class, shape (K,); zeros where labels are not known."""
         none = np.zeros(len(self.classes), dtype=np.intp) if self.held is None else self.held.label_counts
         return self.remember("label counts", lambda: none if self.label is None else np.bincount(self.label, minlength=len(none)))
-
-    @property
-    def class_weights(self) -> NDArray[np.float64]:
-        """Σw of the rows of each class, shape (K,)."""
-        if self.held is not None:
-            return np.array([self.profile(f"class:{c}").total("positive") for c in self.classes])
-        return np.array([total(self.weight[self.label == k]) if self.weight is not None else n for k, n in enumerate(self.label_counts)])
 
     @property
     def has_rows(self) -> bool:

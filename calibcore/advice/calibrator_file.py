@@ -24,7 +24,6 @@ from calibcore.version import __version__
 __all__ = ["Calibrator", "prior_shift"]
 
 FloatArray = NDArray[np.float64]
-
 SCHEMA = 1
 _FORMAT = "calibcore calibrator"
 _UNIT = ("value", "lower", "upper", "score", "edges", "lower_score", "upper_score")  # parameters between 0 and 1

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.measures.decomposition import view_log_loss, view_scale
@@ -94,11 +96,21 @@ def model_skill(predictions: Predictions) -> SkillScores:
         return skill(predictions.profile())
     if predictions.task == "binary":
         return skill(predictions.profile("positive"))
-    top, sums = predictions.profile(), predictions.class_weights
+    top, sums = predictions.profile(), _class_weights(predictions)
     share = sums / total(sums)
     best = total(share * (1 - share)), total(special.entr(share))
     scores = top.totals.brier / top.weight_sum, top.totals.log_loss / top.weight_sum
     return _over(best, scores, brier_scale(predictions.task, "top_label"), "the class shares")
+
+
+def _class_weights(model: Predictions) -> NDArray[np.float64]:
+    """Σw of the rows of each class, shape (K,)."""
+    weight, label = model.weight, model.label
+    if label is None:
+        return np.array([model.profile(f"class:{c}").total("positive") for c in model.classes])
+    if weight is None:
+        return model.label_counts.astype(np.float64)
+    return np.array([total(weight[label == k]) for k in range(len(model.classes))])
 
 
 def _over(best: tuple[float, float], scores: tuple[float, float], scale: str, reference: Reference) -> SkillScores:
