@@ -107,13 +107,22 @@ def test_definition_1_complement_in_float32_meets_its_edge():
 
 
 def test_definition_1_complement_falls_back_to_subtraction():
-    # 1/3 is not a 15-digit decimal: rounding 1 − p would not give p back
-    third = 1 / 3
-    assert Predictions.from_arrays([0], [third]).probabilities[0, 0] == 1 - third
+    # π/10 is not a 15-digit decimal: rounding 1 − p would not give p back
+    p = np.pi / 10
+    assert Predictions.from_arrays([0], [p]).probabilities[0, 0] == 1 - p
     for p in (0.0, 1.0, 2.0**-60, 1e-300, 1 - 2.0**-53):
         other = Predictions.from_arrays([0], [p]).probabilities[0, 0]
         assert other == pytest.approx(1 - p, rel=1e-14)
         assert 0 <= other <= 1
+
+
+def test_the_complement_of_a_fraction_is_the_fraction():
+    # 1 − 1/3 in doubles is 0.66666666666666674, above 2/3 and so in the bin above the edge 10/15
+    third = 1 / 3
+    assert 1 - third > 2 / 3
+    p = Predictions.from_arrays([0], [third])
+    assert p.probabilities[0, 0] == 2 / 3
+    assert p.profile().bin(cc.Partition.equal_width(15)).count.tolist() == [0] * 9 + [1] + [0] * 5
 
 
 def test_definition_1_two_columns_are_kept_as_written():
