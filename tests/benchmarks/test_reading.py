@@ -1,4 +1,7 @@
-"""Speed of reading beside pyarrow alone, answers checked: `pytest tests/benchmarks -n 0 --benchmark-enable`; else few rows, once."""
+"""Speed of reading beside pyarrow alone, answers checked: `pytest tests/benchmarks -n 0 --benchmark-enable`; a plain run only checks.
+
+Few rows, but with CALIBCORE_BENCHMARK_FULL=1 in the environment millions.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ def columns(layout, n):
 
 
 @pytest.fixture(scope="module", params=FILES, ids=" ".join)
-def file(request, tmp_path_factory):
+def file(request, full, tmp_path_factory):
     """A file of one layout and kind, and what it holds."""
     layout, kind = request.param
     many = 10_000_000 if layout == "label and probability" else 1_000_000
-    n = many if request.config.getoption("benchmark_enable") else 20_000
+    n = many if full else 20_000
     found, label, p = columns(layout, n)
     path = tmp_path_factory.mktemp("reading") / f"{layout}.{kind}"
     if kind == "csv":
