@@ -77,7 +77,7 @@ class Target:
             return "no"
         median, fastest = self.value(result, "median"), self.value(result, "minimum")
         if median is None or fastest is None:
-            return "nothing to compare"
+            return "not measured"
         return "yes" if median <= self.most else "by the fastest calls" if fastest <= self.most else "no"
 
 
@@ -147,11 +147,13 @@ def race(task: Task, n: int, *, rounds: int, budget: float = 30.0, peers: bool =
         taking_part = everyone if peers else everyone[:2]
         calls = {c.name: number for c in taking_part if (number := _admitted(c, result))}
         running = [c for c in taking_part if c.name in calls]
+        left = dict.fromkeys(calls, budget)
         for i in range(rounds):
             for c in running if i % 2 == 0 else reversed(running):
-                so_far = result.times.setdefault(c.name, [])
-                if i < FEWEST or sum(so_far) * calls[c.name] < budget:
-                    so_far.append(_one_turn(c, calls[c.name], result))
+                if i < FEWEST or left[c.name] > 0:
+                    began = time.perf_counter()
+                    result.times.setdefault(c.name, []).append(_one_turn(c, calls[c.name], result))
+                    left[c.name] -= time.perf_counter() - began
     return result
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import os
 import re
 import sys
 import time
@@ -102,6 +103,7 @@ def spark(path: str) -> dict:
 
     import calibcore as cc
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' interpreter
     settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

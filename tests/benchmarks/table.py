@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (1); targets are meant for 1")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-memory", action="store_true")
-    parser.add_argument("--write", type=Path, metavar="PATH", help="write the Markdown there too")
+    parser.add_argument("--write", type=Path, metavar="PATH", help="write the Markdown there too, row by row as it comes")
     asked = parser.parse_args(arguments)
     chosen = find(every_task(), asked.tasks)
     if not chosen:
@@ -56,11 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the peers
-        results = [run(task, asked) for task in chosen]
-    text = markdown(results, scale=asked.scale)
+        results: list[Result] = []
+        for task in chosen:
+            results.append(run(task, asked))
+            text = markdown(results, scale=asked.scale)
+            if asked.write:  # after every task, so that what is measured is kept if the run is stopped
+                asked.write.write_text(text + "\n", encoding="utf-8")
     print(text)
-    if asked.write:
-        asked.write.write_text(text + "\n", encoding="utf-8")
     return int(any(r.failures for r in results))
 
 
@@ -71,6 +73,7 @@ def run(task: Task, asked: argparse.Namespace) -> Result:
     result = race(task, n, rounds=asked.rounds, budget=asked.budget, peers=not asked.no_peers)
     if not asked.no_memory:
         add_memory(result)
+    print("   " + " | ".join(row(result)[1:]), file=sys.stderr, flush=True)
     return result
 
 
