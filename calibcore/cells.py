@@ -36,8 +36,8 @@ def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
 def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
     """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
     plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
-    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
-    keys = plain.view(bits)  # no second array: the sorted values stay where they are
+    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
     np.left_shift(keys, bits(1), out=keys)
     np.bitwise_or(keys, correct, out=keys)
     keys.sort()
