@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.compiled import Kernel
 from calibcore.partition import Partition
 
 __all__ = ["BLOCK", "BlockSums", "Sums"]
@@ -36,6 +37,8 @@ class BlockSums:
         Rows that a call of `add` may bring at most.
     many : bool
         Whether this is one of many, so that its tables must be small.
+    kernel : callable, optional
+        What `calibcore.compiled.nearest` gives, for bins of equal width.
 
     Notes
     -----
@@ -44,7 +47,9 @@ class BlockSums:
     rounding stays near the last digit of the sum.  Two rows make one pair where codes are few: that halves the additions.
     """
 
-    def __init__(self, partition: Partition, dtype: np.dtype[Any], block: int = BLOCK, *, many: bool = False) -> None:
+    def __init__(
+        self, partition: Partition, dtype: np.dtype[Any], block: int = BLOCK, *, many: bool = False, kernel: Kernel | None = None
+    ) -> None:
         near = partition.strategy == "equal_width" and partition.n_bins <= _WIDEST[dtype.itemsize]
         self._step = block = block if near else min(block, _AT_ONCE)
         self._partition = partition
@@ -56,17 +61,21 @@ class BlockSums:
         self._sum: Numbers = np.zeros(table, kind)
         self._count_beside, self._sum_beside = np.zeros(size, np.int64), np.zeros(size)
         self._part = np.empty_like(self._sum)
+        self._kernel, self._compiled = kernel if near else None, np.zeros((size, 2))
         self._index, self._high = np.empty(block // 2 if self._paired else block, np.intp), np.empty(block // 2, np.uint16)
 
     def another(self) -> BlockSums:
         """Sums of other rows in the same bins, which share the room to work in."""
         twin = copy(self)
-        for name in ("_count", "_sum", "_count_beside", "_sum_beside"):
+        for name in ("_count", "_sum", "_count_beside", "_sum_beside", "_compiled"):
             setattr(twin, name, np.zeros_like(getattr(self, name)))
         return twin
 
     def add(self, values: Numbers, events: Bytes) -> None:
         """Add a block: ``values``, shape (n,), all in [0, 1]; ``events``, shape (n,), are 0 or 1."""
+        if self._kernel is not None and values.flags.c_contiguous and events.flags.c_contiguous:
+            self._kernel(values, events, self._partition.n_bins, self._partition.closed == "right", self._compiled)
+            return
         for start in range(0, len(values), self._step):
             part = slice(start, start + self._step)
             code, distance = self._codes.of(values[part], events[part])
@@ -105,12 +114,14 @@ class BlockSums:
 
     def _by_code(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Rows and distances of each code."""
+        distances, rows = self._compiled.T
+        count = self._count_beside + rows.astype(np.int64)
         if not self._paired:
-            return self._count, self._sum + self._sum_beside
-        count, distance = (a.reshape(self._size, self._size) for a in (self._count, self._sum))
+            return count + self._count, self._sum + (self._sum_beside + distances)
+        counts, sums = (a.reshape(self._size, self._size) for a in (self._count, self._sum))
         return (
-            self._count_beside + count.sum(axis=0) + count.sum(axis=1),
-            self._sum_beside + distance.real.sum(axis=0) + distance.imag.sum(axis=1),
+            count + counts.sum(axis=0) + counts.sum(axis=1),
+            self._sum_beside + distances + sums.real.sum(axis=0) + sums.imag.sum(axis=1),
         )
 
     def totals(self) -> Sums:
@@ -158,7 +169,8 @@ class _Nearest:
         np.signbit(near, out=self._side[:n])
         np.add(side, side, out=side)
         np.bitwise_or(side, events, out=side)
-        np.left_shift(code, 2, out=code)
+        np.add(code, code, out=code)  # twice: bytes are added many at a time, but shifted one by one
+        np.add(code, code, out=code)
         np.bitwise_or(code, side, out=code)
         if self._wide is None:
             return code, near

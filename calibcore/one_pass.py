@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.block_sums import BLOCK, BlockSums, Sums
 from calibcore.checks import view_name
+from calibcore.compiled import nearest
 from calibcore.partition import Partition, quantile_ranks
 from calibcore.poisson_binomial import Rows
 from calibcore.top_label import complement
@@ -44,7 +45,8 @@ def one_pass(y_true: Any, y_prob: Any, partition: Partition, view: str | None) -
     seen = _seen(y_true, y_prob, partition, view)
     if seen is None:
         return None
-    sums = BlockSums(partition, seen.values.dtype)
+    kind = seen.values.dtype
+    sums = BlockSums(partition, kind, BLOCK if seen.values.ndim == 1 else _GATHERED, kernel=nearest(len(seen.values), kind))
     try:
         for value, event in seen.blocks():
             sums.add(value, event)
@@ -103,7 +105,7 @@ def class_sums(y_true: Any, y_prob: Any, partition: Partition) -> tuple[list[Sum
         return None
     label, values = arrays
     n, k = values.shape
-    first = BlockSums(partition, values.dtype, _TALL, many=k > _MANY)
+    first = BlockSums(partition, values.dtype, _TALL, many=k > _MANY, kernel=nearest(values.size, values.dtype))
     sums, count = [first, *(first.another() for _ in range(k - 1))], np.zeros(k, np.intp)
     try:
         for start in range(0, n, _TALL):
@@ -265,33 +267,34 @@ def _top(label: Numbers, values: Numbers) -> Iterator[tuple[Numbers, Bytes]]:
     """Blocks of the largest probability of a row and whether its class, the first of equals, is the label."""
     n, k = values.shape
     find = _Long(k, values.dtype) if k > _MANY else _Short(k, values.dtype)
-    size = max(_GATHERED // find.step, 1) * find.step
-    top, right = np.empty(size, values.dtype), np.empty(size, np.bool_)
+    size = _GATHERED // find.step * find.step
+    top, right, sums = np.empty(size, values.dtype), np.empty(size, np.bool_), np.empty(size, _adding(values.dtype))
     for begin in range(0, n, size):
-        end = min(begin + size, n)
-        for start in range(begin, end, find.step):
-            rows = slice(start, min(start + find.step, end))
-            here = slice(start - begin, rows.stop - begin)
-            find.top(values[rows], _indices(label[rows], k), top[here], right[here])
-        if not _ordered(top[: end - begin]):
+        block, y = values[begin : begin + size], _indices(label[begin : begin + size], k)
+        m = len(block)
+        for start in range(0, m, find.step):
+            rows = slice(start, min(start + find.step, m))
+            find.top(block[rows], y[rows], top[rows], right[rows], sums[rows])
+        _whole(sums[:m], k)
+        if not _ordered(top[:m]):
             raise _OutOfOrdinaryError
-        yield top[: end - begin], right[: end - begin].view(np.uint8)
+        yield top[:m], right[:m].view(np.uint8)
 
 
 class _Short:
     """Top labels of some short rows at a time, from their columns."""
 
     def __init__(self, k: int, dtype: np.dtype[Any]) -> None:
-        self.step = _BYTES // (k * dtype.itemsize)
+        self.step = min(_BYTES // (k * dtype.itemsize), _GATHERED)
         self._columns, self._hit = np.empty((k, self.step), dtype), np.empty((k, self.step), np.bool_)
         self._bits, self._row = _UNSIGNED[dtype.itemsize], np.arange(self.step)
 
-    def top(self, block: Numbers, y: NDArray[np.intp], top: Numbers, right: NDArray[np.bool_]) -> None:
-        """Write the largest of each row into ``top``, and whether its class is ``y`` into ``right``."""
-        n, k = block.shape
+    def top(self, block: Numbers, y: NDArray[np.intp], top: Numbers, right: NDArray[np.bool_], sums: Numbers) -> None:
+        """Write the largest of each row into ``top``, whether its class is ``y`` into ``right``, and what it adds up to into ``sums``."""
+        n = len(block)
         columns, hit = self._columns[:, :n], self._hit[:, :n]
         np.copyto(columns, block.T)
-        _whole(columns.sum(axis=0, dtype=_adding(block.dtype)), k)
+        columns.sum(axis=0, dtype=sums.dtype, out=sums)
         columns.view(self._bits).max(axis=0, out=top.view(self._bits))  # negative and missing values are the largest
         np.equal(columns, top, out=hit)
         right[:] = self._hit.reshape(-1).take(y * self.step + self._row[:n])
@@ -304,17 +307,15 @@ class _Long:
     """Top labels of long rows, which are walked one by one."""
 
     def __init__(self, k: int, dtype: np.dtype[Any]) -> None:
-        self.step = max(2 * _BYTES // (k * dtype.itemsize), 1)
-        self._sums, self._far = np.empty(self.step, _adding(dtype)), np.empty(self.step, np.intp)
-        self._bits, self._first = _UNSIGNED[dtype.itemsize], np.arange(self.step) * k
+        self.step = min(max(3 * _BYTES // (k * dtype.itemsize), 1), _GATHERED)
+        self._far, self._first = np.empty(self.step, np.intp), np.arange(self.step) * k
+        self._bits = _UNSIGNED[dtype.itemsize]
 
-    def top(self, block: Numbers, y: NDArray[np.intp], top: Numbers, right: NDArray[np.bool_]) -> None:
+    def top(self, block: Numbers, y: NDArray[np.intp], top: Numbers, right: NDArray[np.bool_], sums: Numbers) -> None:
         """See `_Short`."""
-        n, k = block.shape
-        block, far = np.ascontiguousarray(block), self._far[:n]
-        np.einsum("ij->i", block, out=self._sums[:n], dtype=self._sums.dtype)
-        _whole(self._sums[:n], k)
+        block, far = np.ascontiguousarray(block), self._far[: len(block)]
         block.view(self._bits).argmax(axis=1, out=far)
+        np.einsum("ij->i", block, out=sums, dtype=sums.dtype)
         np.equal(far, y, out=right)
-        np.add(far, self._first[:n], out=far)
-        top[:] = block.reshape(-1).take(far)
+        np.add(far, self._first[: len(far)], out=far)
+        block.reshape(-1).take(far, out=top, mode="clip")

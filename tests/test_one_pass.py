@@ -299,3 +299,28 @@ def test_arrays_of_pandas_and_files_in_memory_are_ordinary(tmp_path, no_predicti
     expected = cc.expected_calibration_error(y, p)
     assert cc.expected_calibration_error(pd.Series(y), pd.Series(p)) == expected
     assert cc.expected_calibration_error(y, np.load(tmp_path / "p.npy", mmap_mode="r")) == expected
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("m", [1, 10, 15, 100, 10_000])
+def test_the_compiled_loop_counts_the_same(m, dtype, closed, monkeypatch):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(m)
+    p = on_and_beside_edges(m, dtype, rng, n=200_003)
+    p.flags.writeable = m == 10
+    y = rng.random(len(p)) < 0.5
+    matrix = softmax(rng, 30_001, 3, dtype)
+    label = rng.integers(0, 3, len(matrix))
+
+    def everything():
+        one = cc.bin_statistics(y, p, n_bins=m, closed=closed)
+        two = cc.bin_statistics(y[::2], p[::2], n_bins=m, closed=closed)
+        return one, two, cc.bin_statistics(label, matrix, n_bins=m, closed=closed), cc.classwise_calibration_error(label, matrix)
+
+    *plain, plain_classes = everything()
+    monkeypatch.setattr("calibcore.compiled.ENOUGH", 1)
+    *found, found_classes = everything()
+    for ours, theirs in zip(found, plain, strict=True):
+        assert_equal_bins(ours, theirs)
+    assert found_classes.per_class == pytest.approx(plain_classes.per_class, abs=1e-14)

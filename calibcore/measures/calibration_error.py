@@ -165,6 +165,10 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     confidence.  Sums of these rows, with nothing assumed; but |gap| is above 0 by chance, by √(2·V_b/π)/n_b on average for
     independent rows of a calibrated model, V_b = Σp(1 − p), and a bin hides errors that cancel within it.
 
+    Large arrays of floats, with labels of 0 and 1 or column numbers, are checked and binned in one pass, in blocks and
+    without a copy; `BinnedStatistics.calibrated_range` looks at them again, so leave them as they are until then.  A program
+    that has imported Numba (extra ``fast``) gets the same bins of two million rows and more in half the time.
+
     References
     ----------
     Murphy & Winkler (1977), doi:10.2307/2346866 (the reliability diagram).
