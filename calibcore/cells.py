@@ -36,15 +36,22 @@ def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
 def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
     """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
     plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
-    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
-    keys = plain.view(bits) << bits(1) | correct.astype(bits)
+    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
+    np.left_shift(keys, bits(1), out=keys)
+    np.bitwise_or(keys, correct, out=keys)
     keys.sort()
-    codes = keys >> bits(1)
-    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    bounds = np.append(starts, len(keys))
-    right = np.concatenate([[0], np.cumsum(keys & bits(1), dtype=np.int64)])
-    sums = {"count": np.diff(bounds), "positive": np.diff(right[bounds])}
-    return {"value": codes[starts].view(plain.dtype), **unweighted(sums)}
+    right = np.bitwise_and(keys, bits(1)).view(f"i{keys.itemsize}").astype(np.int64, copy=False)
+    np.right_shift(keys, bits(1), out=keys)
+    first = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    if first.all():
+        return {"value": plain, **unweighted({"count": np.ones(len(keys), np.int64), "positive": right})}
+    bounds = np.append(np.flatnonzero(first), len(keys))
+    np.cumsum(right, out=right)
+    upto = right[bounds[1:] - 1]
+    sums = {"count": np.diff(bounds), "positive": np.diff(upto, prepend=0)}
+    return {"value": plain[bounds[:-1]], **unweighted(sums)}
 
 
 def weighted_row_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:

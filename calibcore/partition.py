@@ -116,9 +116,7 @@ class Partition:
         upper = np.asarray(profile.upper, dtype=np.float64)[cells]
         if ties == "share":
             return _share(profile.weight_upto, ranks, cells, upper)
-        upper = np.unique(upper)
-        upper[-1] = 1.0
-        return cls(np.concatenate([[0.0], upper]), "right", "equal_mass", m)
+        return cut_at(upper, m)
 
     @classmethod
     def from_edges(cls, edges: Any, closed: Closed = "right") -> Partition:
@@ -225,14 +223,25 @@ def _checked_edges(edges: FloatArray) -> FloatArray:
     return edges
 
 
+def quantile_ranks(n: int, m: int) -> NDArray[np.int64]:
+    """Ranks of the upper edges of m equal-mass bins of n rows: r_k = ⌈k·n/M⌉, in integers."""
+    return -(-np.arange(1, m + 1) * n // m)
+
+
+def cut_at(upper: FloatArray, m: int) -> Partition:
+    """Equal-mass bins with these upper edges, which rise; equal ones are one bin."""
+    upper = np.unique(upper)
+    upper[-1] = 1.0
+    return Partition(np.concatenate([[0.0], upper]), "right", "equal_mass", m)
+
+
 def _quantile_cells(upto: NDArray[Any], m: int) -> tuple[FloatArray, NDArray[np.intp]]:
     """For k = 1..M: the cumulative weight at which bin k ends, and the cell that holds it."""
-    k = np.arange(1, m + 1)
     if np.issubdtype(upto.dtype, np.integer):
-        whole = -(-k * int(upto[-1]) // m)  # searched for as integers: floats would make NumPy convert all of upto
+        whole = quantile_ranks(int(upto[-1]), m)  # searched for as integers: floats would make NumPy convert all of upto
         ranks, cells = whole.astype(np.float64), np.searchsorted(upto, whole, side="left")
     else:
-        ranks = k / m * float(upto[-1])
+        ranks = np.arange(1, m + 1) / m * float(upto[-1])
         cells = np.searchsorted(upto, ranks * (1.0 - _SLACK), side="left")
     return ranks, np.minimum(cells, len(upto) - 1)
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.binned import BinnedStatistics, bin_rows
+from calibcore.binned import BinnedStatistics, bin_rows, bin_sums
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.measures.arrays import usual_view
-from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_options
+from calibcore.one_pass import class_sums, mass_cuts, one_pass
+from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins, checked_options, cut_at
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 
@@ -164,6 +165,10 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     confidence.  Sums of these rows, with nothing assumed; but |gap| is above 0 by chance, by √(2·V_b/π)/n_b on average for
     independent rows of a calibrated model, V_b = Σp(1 − p), and a bin hides errors that cancel within it.
 
+    Large arrays of floats, with labels of 0 and 1 or column numbers, are checked and binned in one pass, in blocks and
+    without a copy; `BinnedStatistics.calibrated_range` looks at them again, so leave them as they are until then.  A program
+    that has imported Numba (extra ``fast``) gets the same bins of two million rows and more in half the time.
+
     References
     ----------
     Murphy & Winkler (1977), doi:10.2307/2346866 (the reliability diagram).
@@ -174,9 +179,26 @@ def bin_statistics(  # noqa: PLR0913 - the settings of a binning
     >>> b.count.tolist(), b.gap.round(2).tolist()
     ([0, 2, 0, 2], [nan, 0.7, nan, -0.4])
     """
+    settings: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "closed": closed, "ties": ties, "edges": edges}
+    if classes is None and sample_weight is None and (found := _at_once(y_true, y_prob, view, settings)) is not None:
+        return found
     predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
-    fixed = fixed_partition(n_bins=n_bins, strategy=strategy, closed=closed, ties=ties, edges=edges)
-    return _binned(predictions, view or usual_view(y_prob), fixed, n_bins, ties)
+    return _binned(predictions, view or usual_view(y_prob), fixed_partition(**settings), n_bins, ties)
+
+
+def _at_once(y_true: Any, y_prob: Any, view: str | None, settings: dict[str, Any]) -> BinnedStatistics | None:
+    """Bins of ordinary arrays, straight from the rows; None if `Predictions` must look at them, or has to say what is wrong."""
+    try:
+        fixed = fixed_partition(**settings)
+        if fixed is not None:
+            return one_pass(y_true, y_prob, fixed, view)
+        m = checked_bins(settings["n_bins"])
+    except InputError:
+        return None
+    if settings["ties"] != "together" or view not in (None, "positive"):
+        return None
+    upper = mass_cuts(y_true, y_prob, m)
+    return None if upper is None else one_pass(y_true, y_prob, cut_at(upper, m), view)
 
 
 def _binned(predictions: Predictions, view: str, fixed: Partition | None, n_bins: int, ties: Ties) -> BinnedStatistics:
@@ -284,8 +306,25 @@ def classwise_calibration_error(
     >>> {k: round(v, 12) for k, v in c.per_class.items()}, round(c.mean, 12)
     ({'0': 0.25, '1': 0.25}, 0.25)
     """
+    if classes is None and sample_weight is None and (found := _classes_at_once(y_true, y_prob, options)) is not None:
+        return found
     predictions = Predictions.from_arrays(y_true, y_prob, classes=classes, sample_weight=sample_weight)
     return classwise_error(predictions, **options)
+
+
+def _classes_at_once(y_true: Any, y_prob: Any, options: dict[str, Any]) -> ClasswiseError | None:
+    """As `_at_once`, for every class."""
+    try:
+        fixed = fixed_partition(**options)
+    except (InputError, TypeError):
+        return None
+    found = None if fixed is None else class_sums(y_true, y_prob, fixed)
+    if fixed is None or found is None:
+        return None
+    sums, rows = found
+    bins = (bin_sums(fixed, count, count, confidence, events, count) for count, confidence, events in sums)
+    per_class = {str(k): b.ece for k, b in enumerate(bins)}
+    return ClasswiseError(per_class, dict(zip(per_class, rows.tolist(), strict=True)))
 
 
 def classwise_error(
