@@ -247,8 +247,8 @@ def _quantile_cells(upto: NDArray[Any], m: int) -> tuple[FloatArray, NDArray[np.
 
 
 def _share(upto: NDArray[Any], ranks: FloatArray, cells: NDArray[np.intp], upper: FloatArray) -> SharedTies:
-    before = np.concatenate([[0.0], np.asarray(upto, dtype=np.float64)])
-    inside = (ranks - before[cells]) / (before[cells + 1] - before[cells])
+    before = np.where(cells > 0, upto[cells - 1], 0).astype(np.float64)
+    inside = (ranks - before) / (upto[cells] - before)
     positions = np.concatenate([[0.0], cells + np.clip(inside, 0.0, 1.0)])
     positions[-1] = len(upto)
     edges = np.concatenate([[0.0], upper])

@@ -304,7 +304,7 @@ class Profile:
     @property
     def weight_upto(self) -> Numbers:
         """Cumulative weight up to and including each cell, shape (cells,)."""
-        return self.cumulative("weight").upto
+        return self.remember("weight upto", lambda: self.cumulative("weight").upto)
 
     @property
     def n(self) -> int:

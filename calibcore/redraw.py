@@ -348,14 +348,26 @@ def redraw_groups(profile: Profile, starts: IndexArray) -> Redraw:
     their covariance from a Gaussian copula.  Flipping the signs of the clusters' residuals instead would be wrong
     near 0 and 1: ten clusters without an error say little about how many errors there could have been.
     """
+    if not profile.weighted and profile.clusters is None:
+        bounds = np.append(starts, len(profile))
+        return Redraw.from_sums(*(profile.cumulative(q).between(bounds) for q in ("weight", "weight_squared", "confidence")))
     return cells_of(profile).redraw(starts)
 
 
 def group_starts(value: NDArray[Any], *, cuts: IndexArray, step: float, few: int) -> IndexArray:
-    """First cell of each group: groups are cut at ``cuts`` and, beyond ``few`` cells, every ``step`` of the value."""
+    """First cell of each group of sorted cells: cut at ``cuts`` and, beyond ``few`` cells, every ``step`` of the value."""
     if len(value) <= few:
         return np.arange(len(value))
-    level = np.floor(value.astype(np.float64) / step)
-    changes = np.flatnonzero(np.diff(level)) + 1
-    starts = np.unique(np.concatenate([[0], changes, cuts]))
+    cells = [np.searchsorted(value, _steps(step, value.dtype)), cuts]
+    starts = np.unique(np.concatenate([[0], *cells]))
     return starts[starts < len(value)]
+
+
+def _steps(step: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Smallest numbers of a precision whose quotient by ``step`` reaches 1, 2, … 1/step; what lies between two shares its floor."""
+    k = np.arange(1, int(1 / step) + 1)
+    near = np.nextafter(np.nextafter(k * step, 0.0), 0.0)
+    for _ in range(4):
+        near = np.where(near / step < k, np.nextafter(near, 2.0), near)
+    rounded = near.astype(dtype)
+    return np.asarray(np.where(rounded < near, np.nextafter(rounded, dtype.type(2)), rounded))

@@ -162,3 +162,14 @@ def test_groups_are_cut_where_asked_and_by_value_where_many():
     value = np.linspace(0.5, 1, 11)
     assert group_starts(value, cuts=np.array([3]), step=0.1, few=20).tolist() == list(range(11))
     assert group_starts(np.array([0.1, 0.15, 0.31, 0.32]), cuts=np.array([1, 4]), step=0.1, few=2).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("step", [0.1, 0.01, 0.001])
+def test_groups_change_where_the_floor_of_the_quotient_does_to_the_last_digit(step, dtype):
+    edges = (np.arange(int(1 / step) + 1) * step).astype(dtype)  # and their neighbours, where 0.29/0.01 is below 29
+    near = [edges, np.nextafter(edges, dtype(0)), np.nextafter(edges, dtype(2)), np.random.default_rng(0).random(3000).astype(dtype)]
+    value = np.unique(np.clip(np.concatenate(near), 0, 1))
+    level = np.floor(value.astype(np.float64) / step)
+    expected = [0, *(np.flatnonzero(np.diff(level)) + 1).tolist()]
+    assert group_starts(value, cuts=np.array([], dtype=np.intp), step=step, few=2).tolist() == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -313,7 +314,14 @@ def _groups(rows: _Labelled, located: dict[str, IndexArray]) -> IndexArray:
     changes = [np.diff(index) != 0 for index in located.values()]
     changes += [np.diff(sign) != 0 for _, _, sign in rows.views]
     cuts = np.flatnonzero(np.any(changes, axis=0)) + 1
-    return group_starts(rows.cells.probability, cuts=cuts, step=_STEP, few=_FEW)
+    value = rows.cells.probability
+    sides = np.flatnonzero(np.diff(value) < 0) + 1  # each side is sorted
+    few = _FEW if len(value) <= _FEW else 0
+    parts = [
+        start + group_starts(value[start:stop], cuts=cuts[(cuts >= start) & (cuts < stop)] - start, step=_STEP, few=few)
+        for start, stop in pairwise([0, *sides.tolist(), len(value)])
+    ]
+    return np.concatenate(parts)
 
 
 def _view(rows: _Labelled, view: tuple[str, FloatArray, FloatArray], located: IndexArray, starts: IndexArray) -> _View:

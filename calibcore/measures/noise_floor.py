@@ -94,20 +94,31 @@ def _design_effect(more: FloatArray, squared: FloatArray) -> FloatArray:
 
 def _shared_variance(profile: Profile, positions: FloatArray) -> FloatArray:
     """`bin_variance` where cells are divided between bins."""
-    overlaps, bins = _overlaps(positions), len(positions) - 1
-    cell, bin_, share = overlaps
-    variance, squared = (
-        np.bincount(bin_, share**2 * np.asarray(profile.cell_sums(q), dtype=np.float64)[cell], minlength=bins).astype(np.float64)
-        for q in ("variance", "weight_squared")
-    )
+    variance = _shared_sum(profile, "variance", positions)
     if profile.clusters is None:
-        return np.asarray(variance)
-    return np.asarray(variance * _design_effect(profile.dependence * _pairs(profile.clusters, overlaps, bins), squared))
+        return variance
+    pairs = _pairs(profile.clusters, _overlaps(positions, np.arange(positions[-1] + 1)), len(positions) - 1)
+    return variance * _design_effect(profile.dependence * pairs, _shared_sum(profile, "weight_squared", positions))
 
 
-def _overlaps(positions: FloatArray) -> tuple[IndexArray, IndexArray, FloatArray]:
-    """Which cell lies in which bin and with what share, arrays of shape (overlaps,) sorted by cell, then by bin."""
-    cuts = np.union1d(positions, np.arange(positions[-1] + 1))
+def _shared_sum(profile: Profile, quantity: str, positions: FloatArray) -> FloatArray:
+    """Σ share²·quantity of each bin over its cells, share the part of a cell that lies in the bin."""
+    first, stop = np.ceil(positions[:-1]), np.floor(positions[1:])
+    ends = np.column_stack([first, np.maximum(first, stop)]).astype(np.intp)  # of the cells that lie wholly in a bin
+    whole = profile.cumulative(quantity).between(ends.ravel())[::2]
+    divided = np.unique(np.floor(positions[positions % 1 > 0]))
+    cell, bin_, share = _overlaps(positions, np.concatenate([divided, divided + 1]))
+    kept = np.flatnonzero(np.isin(cell, divided))
+    sums = profile.cumulative(quantity).between(np.column_stack([cell, cell + 1])[kept].ravel())[::2]
+    return np.maximum(whole + np.bincount(bin_[kept], share[kept] ** 2 * sums, minlength=len(whole)), 0.0)
+
+
+def _overlaps(positions: FloatArray, bounds: NDArray[Any]) -> tuple[IndexArray, IndexArray, FloatArray]:
+    """Which cell lies in which bin and with what share, by cell, then by bin; ``bounds`` are the ends of cells to look at.
+
+    Arrays of shape (overlaps,).  Where an end of a cell is not among the bounds, that cell's entries mean nothing.
+    """
+    cuts = np.union1d(positions, bounds)
     middle, share = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
     return np.floor(middle).astype(np.intp), np.searchsorted(positions, middle) - 1, share
 

@@ -161,3 +161,16 @@ def test_complement(sample, m):
     other = positive(1 - y, (20 - k) / 20, sample_weight=w)
     floors = noise_floor(one, cc.Partition.equal_width(m)), noise_floor(other, cc.Partition.equal_width(m, "left"))
     assert floors[0] == pytest.approx(floors[1], abs=1e-14)
+
+
+@given(rows, st.integers(1, 12))
+def test_bins_of_shared_ties_add_squared_shares_of_cells(sample, m):
+    k, y, w = (np.array(v) for v in zip(*sample, strict=True))
+    profile = positive(y, k / 20, sample_weight=w)
+    shared = cc.Partition.equal_mass(profile, m, "share")
+    cells = np.arange(len(profile))
+    spread = profile.weight_squared * profile.value * (1 - profile.value)
+    # cell c takes the positions from c to c + 1, and adds share²·Σw²p(1 − p) to a bin that holds a share of it
+    bins = zip(shared.positions[:-1], shared.positions[1:], strict=True)
+    shares = [np.clip(np.minimum(cells + 1, high) - np.maximum(cells, low), 0, 1) for low, high in bins]
+    assert bin_variance(profile, shared) == pytest.approx([float(np.sum(s**2 * spread)) for s in shares], rel=1e-9, abs=1e-13)
