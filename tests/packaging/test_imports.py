@@ -1,10 +1,14 @@
 """`import calibcore` stays light, and the command without its extra says in one sentence what to install."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import calibcore as cc
 
 HEAVY = ("pandas", "pyarrow", "plotly", "streamlit", "matplotlib", "click", "rich", "scipy.stats")
 EXTRA = ("pandas", "pyarrow", "plotly", "matplotlib", "streamlit", "click", "rich")
@@ -53,3 +57,18 @@ def test_reading_without_the_extra_says_what_to_install(call):
     assert "pyarrow" in done.stdout
     assert 'pip install "calibcore[dashboard]"' in done.stdout
     assert len(done.stdout.strip().splitlines()) == 1
+
+
+def test_every_public_name_is_loaded_from_the_module_that_type_checkers_are_told():
+    tree = ast.parse(Path(cc.__file__).read_text(encoding="utf-8"))
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    told = {a.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert sorted([*told, "__version__"]) == sorted(cc.__all__)
+    for name, module in told.items():
+        assert getattr(cc, name) is getattr(sys.modules[module], name)
+
+
+def test_public_names_are_listed_and_others_are_refused():
+    done = run("import calibcore as cc; print(set(cc.__all__) <= set(dir(cc))); cc.measures.scores; cc.redraw; cc.nothing")
+    assert done.stdout.strip() == "True"
+    assert "module 'calibcore' has no attribute 'nothing'" in done.stderr
