@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,33 @@ IntArray = NDArray[np.int64]
 
 
 _TINY = 1e-280  # below it the grid would underflow
+_BLOCK = 64  # cells summed once and for all; a sum up to a position adds part of a block to them
+_CHUNK = 256 * _BLOCK  # numbers that stay in the processor's cache while several passes go over them
 
 
 def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Split into multiples of a grid, whose sums are exact, and remainders far below the last digit."""
-    bound = float(np.sum(np.abs(values)))
+    return _split(values, _grid(values))
+
+
+def _grid(values: FloatArray) -> float:
+    """A power of two whose multiples near these values have exact sums; 0 where there is none."""
+    bound = sum(float(np.sum(np.abs(part))) for part in _chunks(values))
     if bound < _TINY or not np.isfinite(bound):
+        return 0.0
+    return float(2.0 ** (np.ceil(np.log2(bound)) + 1 - 52))
+
+
+def _split(values: FloatArray, grid: float) -> tuple[FloatArray, FloatArray]:
+    if grid == 0.0:
         return values, np.zeros_like(values)
-    grid = 2.0 ** (np.ceil(np.log2(bound)) + 1 - 52)
-    coarse = np.rint(values / grid) * grid
+    coarse = np.rint(values * (1 / grid))
+    coarse *= grid
     return coarse, values - coarse
+
+
+def _chunks(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    return (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
 
 
 def total(values: NDArray[Any]) -> float:
@@ -39,9 +57,15 @@ def total(values: NDArray[Any]) -> float:
     >>> total(np.array([0.1] * 10))
     1.0
     """
+    if values.dtype.kind in "bi":
+        return float(np.sum(values, dtype=np.int64))
     floats = np.asarray(values, dtype=np.float64)
-    coarse, rest = split(floats)
-    return float(np.sum(coarse) + np.sum(rest))
+    grid, coarse, rest = _grid(floats), 0.0, 0.0
+    for part in _chunks(floats):
+        whole, left = _split(part, grid)
+        coarse += float(np.sum(whole))
+        rest += float(np.sum(left))
+    return coarse + rest
 
 
 class Cumulative:
@@ -54,26 +78,52 @@ class Cumulative:
     ----------
     values : array of shape (cells,)
         Integers are summed as integers, floats as in `total`.
+
+    Notes
+    -----
+    Kept are the sums of blocks of 64 cells, which cost one pass over memory; what lies between a block and a position is
+    added when it is asked for.
     """
 
-    __slots__ = ("_coarse", "_rest", "_values")
+    __slots__ = ("_blocks", "_full", "_grid", "_values")
 
     def __init__(self, values: NDArray[Any]) -> None:
+        self._full: tuple[NDArray[Any], ...] | None = None
+        self._grid: float | None = None
+        if values.dtype.kind not in "iu":
+            values = np.ascontiguousarray(values, dtype=np.float64)
+            self._grid = _grid(values)
         self._values = values
-        self._rest: FloatArray | None = None
-        if np.issubdtype(values.dtype, np.integer):
-            self._coarse = _prefix(values)
-            return
-        coarse, rest = split(np.asarray(values, dtype=np.float64))
-        self._coarse = _prefix(coarse)
-        self._rest = _prefix(rest)
+        sums = [tuple(_block_sums(p) for p in self._parts(chunk)) for chunk in _chunks(values)]
+        self._blocks = tuple(_prefix(np.concatenate(parts)) for parts in zip(*sums, strict=True)) or self._whole()
+
+    def _parts(self, values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Arrays of the same shape that add up to the values, each with exact or negligible sums."""
+        return (values,) if self._grid is None else _split(values, self._grid)
+
+    def _whole(self) -> tuple[NDArray[Any], ...]:
+        """Sums up to every position, shape (cells + 1,), of each part; made once, where many are asked for."""
+        if self._full is None:
+            self._full = tuple(_prefix(part) for part in self._parts(self._values))
+        return self._full
+
+    def _upto(self, whole: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Sums up to whole positions, of each part."""
+        if self._full is not None or len(whole) * _BLOCK > len(self._values):
+            return [sums[whole] for sums in self._whole()]
+        block, more = np.divmod(whole, _BLOCK)
+        inside = np.arange(_BLOCK) + (block * _BLOCK)[:, np.newaxis]
+        near = self._values[np.minimum(inside, len(self._values) - 1)]
+        near[np.arange(_BLOCK) >= more[:, np.newaxis]] = 0
+        return [sums[block] + part.sum(axis=1) for sums, part in zip(self._blocks, self._parts(near), strict=True)]
 
     def between(self, positions: NDArray[Any]) -> FloatArray:
         """Sums between neighbouring ``positions``: shape (m + 1,) gives shape (m,)."""
         whole = np.floor(positions).astype(np.intp)
-        sums: FloatArray = np.diff(self._coarse[whole]).astype(np.float64)
-        if self._rest is not None:
-            sums = sums + np.diff(self._rest[whole])
+        coarse, *rest = self._upto(whole)
+        sums: FloatArray = np.diff(coarse).astype(np.float64)
+        for part in rest:
+            sums = sums + np.diff(part)
         if np.issubdtype(positions.dtype, np.floating):
             share = positions - whole
             inside = self._values[np.minimum(whole, len(self._values) - 1)] * share
@@ -83,8 +133,15 @@ class Cumulative:
     @property
     def upto(self) -> NDArray[Any]:
         """Sum up to and including each cell, shape (cells,)."""
-        sums = self._coarse[1:]
-        return sums if self._rest is None else sums + self._rest[1:]
+        parts = [sums[1:] for sums in self._whole()]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def _block_sums(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums of 64 values each, the last of what is left."""
+    whole = len(values) // _BLOCK * _BLOCK
+    sums = np.einsum("ij->i", values[:whole].reshape(-1, _BLOCK))
+    return sums if whole == len(values) else np.append(sums, values[whole:].sum())
 
 
 def _prefix(values: NDArray[Any]) -> NDArray[Any]:

@@ -63,3 +63,16 @@ def test_cumulative_takes_shares_of_a_cell():
 
 def test_cumulative_upto():
     assert Cumulative(np.array([0.25, 0.5, 0.25])).upto.tolist() == [0.25, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 5000, 40_000])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_few_positions_of_many_cells_give_the_same_sums_as_all(size, kind):
+    rng = np.random.default_rng(size)
+    values = rng.integers(1, 1000, size).astype(kind) / (1 if kind is np.int64 else 1024)  # sums of which are exact
+    whole = np.concatenate([[0], np.cumsum(values)])
+    positions = np.sort(rng.integers(0, size + 1, 9))
+    few, all_ = Cumulative(values), Cumulative(values)
+    assert np.array_equal(all_.upto, whole[1:])
+    for sums in (few, all_):
+        assert sums.between(positions).tolist() == np.diff(whole[positions]).tolist()

@@ -366,12 +366,16 @@ def sweep(profile: Profile, *, closed: Closed = "right", ties: Ties = "together"
     """
     residual = profile.cumulative("residual")
 
-    def ece(partition: Partition | SharedTies) -> float:
-        gaps: NDArray[np.float64] = residual.between(partition.cut(profile.value))
-        return float(np.sum(np.abs(gaps)) / profile.weight_sum)
+    def errors(partitions: list[Partition | SharedTies]) -> tuple[float, ...]:
+        """ECE of each partition, from the sums up to the cuts of all."""
+        cuts = [p.cut(profile.value) for p in partitions]
+        gaps = np.abs(residual.between(np.concatenate(cuts)))
+        gaps[np.cumsum([len(c) for c in cuts[:-1]], dtype=np.intp) - 1] = 0.0  # from the last cut of one to the first of the next
+        starts = np.cumsum([0, *(len(c) for c in cuts[:-1])])
+        return tuple((np.add.reduceat(gaps, starts) / profile.weight_sum).tolist())
 
     return Sweep(
         tuple(n_bins),
-        tuple(ece(Partition.equal_width(m, closed)) for m in n_bins),
-        tuple(ece(Partition.equal_mass(profile, m, ties)) for m in n_bins),
+        errors([Partition.equal_width(m, closed) for m in n_bins]),
+        errors([Partition.equal_mass(profile, m, ties) for m in n_bins]),
     )
