@@ -30,7 +30,8 @@ from calibcore.errors import InputError
 from calibcore.held import Held
 from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import Profile, Task
-from calibcore.row_scores import brier_scores, log_losses, row_totals
+from calibcore.row_scores import brier_scores, log_losses
+from calibcore.sides import profile_of
 from calibcore.top_label import both_sides, likeliest, tied_rows
 
 __all__ = ["Predictions"]
@@ -377,14 +378,8 @@ class Predictions:
             If the model does not have this view.
         """
         view = view_name(view)
-        return self.remember(f"profile {view}", lambda: self._profile(view))
+        return self.remember(f"profile {view}", lambda: profile_of(self, view))
 
-    def _profile(self, view: str) -> Profile:
-        if self.held is not None:
-            return self.held.profile(view, self.classes, self.name)
-        value, event = self.rows(view)
-        beside: dict[str, Any] = {"weight": self.weight, "cluster": self.cluster_code, "task": self.task, "n_classes": len(self.classes)}
-        return Profile.from_rows(value, event, view=view, totals=row_totals(self, view), **beside)
 
     def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Brier score and log loss (nats) of each row, two arrays of shape (n,).

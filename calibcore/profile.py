@@ -281,7 +281,12 @@ class Profile:
 
     def cumulative(self, quantity: str) -> Cumulative:
         """Cumulative sums over the cells of what `cell_sums` gives."""
+        quantity = self._same(quantity)
         return self.remember(f"cumulative {quantity}", lambda: Cumulative(self.cell_sums(quantity)))
+
+    def _same(self, quantity: str) -> str:
+        """The quantity under one name, where rows carry no weights."""
+        return quantity if self.weighted else _UNWEIGHTED.get(quantity, quantity)
 
     def cell_sums(self, quantity: str) -> Numbers:
         """A field, or a sum over the rows of each cell: shape (cells,).
@@ -299,12 +304,18 @@ class Profile:
 
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
+        quantity = self._same(quantity)
         return self.remember(f"total {quantity}", lambda: total(self.cell_sums(quantity)))
 
     @property
     def weight_upto(self) -> Numbers:
         """Cumulative weight up to and including each cell, shape (cells,)."""
         return self.remember("weight upto", lambda: self.cumulative("weight").upto)
+
+    @property
+    def complement(self) -> Numbers:
+        """Probability of the opposite event in each cell, shape (cells,), as `calibcore.top_label.complement` gives it."""
+        return self.remember("complement", lambda: complement(self.value))
 
     @property
     def n(self) -> int:
@@ -386,3 +397,6 @@ class Profile:
     def _spread(self) -> tuple[Cumulative, Cumulative]:
         """Cumulative second and third cumulants of the events in the cells."""
         return self.cumulative("spread" if self.weighted else "variance"), self.cumulative("skew")
+
+
+_UNWEIGHTED = {"weight": "count", "weight_squared": "count", "positive_squared": "positive", "spread": "variance"}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore.grid import fractions
 from calibcore.later import Later
 
-__all__ = ["both_sides", "complement", "largest", "likeliest", "tied_rows"]
+__all__ = ["BothSides", "both_sides", "complement", "largest", "likeliest", "tied_rows"]
 
 Numbers = NDArray[Any]
 _DIGITS = {2: 3, 4: 7, 8: 15}
@@ -27,7 +27,7 @@ def likeliest(label: NDArray[np.integer[Any]], matrix: NDArray[Any]) -> dict[str
         found = {"confidence": confidence, "correct": predicted == label, "probabilities": matrix, "predicted": predicted}
         return {**found, "label": label, "n_tied": tied}
     n = len(matrix)
-    both = Later(n, lambda: both_sides(matrix))
+    both = BothSides(matrix)
     top = cache(lambda: largest(both.value()))
     return {
         "confidence": Later(n, lambda: top()[1]),
@@ -37,6 +37,16 @@ def likeliest(label: NDArray[np.integer[Any]], matrix: NDArray[Any]) -> dict[str
         "label": label if label.dtype == np.intp else Later(n, lambda: label.astype(np.intp)),
         "n_tied": int(np.count_nonzero(matrix == 0.5)),  # no other value is its own complement
     }
+
+
+class BothSides(Later):
+    """`both_sides` of P(positive), shape (n,), when it is needed."""
+
+    __slots__ = ("positive",)
+
+    def __init__(self, positive: NDArray[Any]) -> None:
+        super().__init__(len(positive), lambda: both_sides(positive))
+        self.positive = positive
 
 
 def both_sides(positive: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore.summation import total
 from calibcore.top_label import complement
 
-__all__ = ["CLIP", "Totals", "totals_of"]
+__all__ = ["CLIP", "Totals", "claimed", "totals_of"]
 
 CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 Numbers = NDArray[Any]
@@ -47,6 +47,11 @@ class Totals:
             self.brier + other.brier,
             self.log_loss + other.log_loss,
         )
+
+
+def claimed(value: Numbers, opposite: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probability given to an event and to its opposite, raised to 2⁻⁵² where smaller."""
+    return np.maximum(value.astype(np.float64), CLIP), np.maximum(opposite.astype(np.float64), CLIP)
 
 
 def _event_scores(value: Numbers, event: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:

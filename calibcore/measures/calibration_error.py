@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_rows, bin_sums
 from calibcore.checks import needs

@@ -16,8 +16,7 @@ from calibcore.measures.isotonic import IsotonicCurve, cell_groups, isotonic
 from calibcore.measures.murphy import view_brier
 from calibcore.profile import Profile
 from calibcore.summation import total
-from calibcore.top_label import complement
-from calibcore.totals import CLIP
+from calibcore.totals import CLIP, claimed
 
 __all__ = ["CorpDecomposition", "LogDecomposition", "corp", "corp_decomposition", "view_log_loss", "view_scale"]
 
@@ -190,7 +189,7 @@ def corp(profile: Profile) -> CorpDecomposition:
 
 
 def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
-    yes, no = _claimed(profile)
+    yes, no = claimed(profile.value, profile.complement)
     events = np.asarray(profile.positive, dtype=np.float64)
     others = np.maximum(profile.weight - events, 0.0)
     c, base, whole = curve.fitted, profile.accuracy, profile.weight_sum
@@ -212,12 +211,6 @@ def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
     )
 
 
-def _claimed(profile: Profile) -> tuple[FloatArray, FloatArray]:
-    """Probability given to event and non-event in each cell, raised to 2⁻⁵² where smaller."""
-    value = profile.value
-    return np.maximum(value.astype(np.float64), CLIP), np.maximum(complement(value).astype(np.float64), CLIP)
-
-
 def _entropy(p: float) -> float:
     return float(special.entr(p) + special.entr(1 - p))
 
@@ -225,8 +218,8 @@ def _entropy(p: float) -> float:
 def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
     """Rows whose probability of what happened is below ``bound`` (at 0: is 0); None where the cells do not tell."""
     found = 0
-    for claimed, happened in ((profile.value, profile.positive), (complement(profile.value), profile.weight - profile.positive)):
-        cells = (claimed < bound) | (claimed == 0)
+    for said, happened in ((profile.value, profile.positive), (profile.complement, profile.weight - profile.positive)):
+        cells = (said < bound) | (said == 0)
         weight, events, count = profile.weight[cells], happened[cells], profile.count[cells]
         if not profile.weighted:
             found += int(np.sum(events))
@@ -239,7 +232,11 @@ def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
 
 def view_log_loss(profile: Profile) -> float:
     """Log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
-    yes, no = _claimed(profile)
+    return profile.remember("view log loss", lambda: _view_log_loss(profile))
+
+
+def _view_log_loss(profile: Profile) -> float:
+    yes, no = claimed(profile.value, profile.complement)
     events = np.asarray(profile.positive, dtype=np.float64)
     others = np.maximum(profile.weight - events, 0.0)
     return -total(special.xlogy(events, yes) + special.xlogy(others, no)) / profile.weight_sum
