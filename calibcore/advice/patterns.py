@@ -10,6 +10,7 @@ import numpy as np
 
 from calibcore.inference.intervals import Estimate, mean_gap, poisson_lower
 from calibcore.inference.logit_fit import Logits, newton
+from calibcore.inference.logit_nodes import STEEP
 from calibcore.inference.significance import Detection, DiagnosticBins, detect
 from calibcore.profile import Profile
 
@@ -291,6 +292,9 @@ def _shifted(facts: _Facts) -> Pattern | None:
     rows = Logits.of(facts.positive)
     intercept, by_intercept = _gain(rows, np.ones(len(rows.logit)))
     slope, by_slope = _gain(rows, rows.logit)
+    if rows.cells is not None and abs(1 + slope) > STEEP:
+        cells = rows.cells()
+        slope, by_slope = _gain(cells, cells.logit)
     if not (by_intercept > _LR_95 and by_intercept > by_slope):
         return None
     p = facts.positive

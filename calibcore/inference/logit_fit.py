@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.clusters import sums_at
+from calibcore.inference.logit_nodes import MANY, STEEP, logits, nodes
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level
 from calibcore.summation import total
@@ -110,62 +112,76 @@ class CoxFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logits:
-    """Cells of a profile with a finite logit; arrays of shape (those cells,).
+    """Cells of a profile with a finite logit; arrays of shape (those cells,), or of nodes that stand for them.
 
     Attributes
     ----------
     profile : Profile
     finite : array of shape (cells,), bool
+    infinite : int
+        Rows with a probability of exactly 0 or 1.
+    wrong : bool
+        Whether one of those was wrong.
     logit : array
     weight, event : array
         Σw and Σw·event, divided by the profile's Σw.
     squared : array
         Σw² of the rows outside clusters, divided by (Σw)².
-    infinite : int
-        Rows with a probability of exactly 0 or 1.
-    wrong : bool
-        Whether one of those was wrong.
     n_effective : float
         Such that n_effective × the log-likelihood per unit of weight has the usual χ² distribution.
+    overlap : bool
+        Whether events lie below others and others below events, so that a line has a best slope.
+    cells : function, optional
+        Gives the cells themselves, where nodes stand for them.
     """
 
     profile: Profile
     finite: NDArray[np.bool_]
+    infinite: int
+    wrong: bool
     logit: FloatArray
     weight: FloatArray
     event: FloatArray
     squared: FloatArray
-    infinite: int
-    wrong: bool
     n_effective: float
+    overlap: bool
+    cells: Callable[[], Logits] | None = None
 
     @classmethod
     def of(cls, profile: Profile) -> Logits:
-        """The finite logits of a profile."""
-        value = profile.value.astype(np.float64)
+        """The finite logits of a profile; nodes, where they are many and of equal, independent rows."""
+        value = np.asarray(profile.value, dtype=np.float64)
+        first = int(np.searchsorted(value, 0.0, side="right"))
+        inside = slice(first, max(first, int(np.searchsorted(value, 1.0))))
+        plain = not profile.weighted and profile.clusters is None
+        return cls._at_nodes(profile, inside) if plain and len(value[inside]) > MANY else cls._of_cells(profile, inside)
+
+    @classmethod
+    def _of_cells(cls, profile: Profile, inside: slice) -> Logits:
         whole = profile.weight_sum
-        weight, residual = np.asarray(profile.weight) / whole, profile.cell_sums("residual") / whole
-        finite = (value > 0) & (value < 1)
-        wrong = bool(np.any(np.abs(residual[~finite]) > ROUNDING * weight[~finite]))
-        squared = (outside_clusters(profile)[0] / whole**2)[finite]
-        share, share_squared = total(weight[finite]), total(np.asarray(profile.weight_squared)[finite] / whole**2)
+        logit = logits(np.asarray(profile.value[inside], dtype=np.float64))
+        weight, event = (np.asarray(a)[inside] / whole for a in (profile.weight, profile.positive))
+        squared = outside_clusters(profile)[0][inside] / whole**2
+        share, share_squared = total(weight), total(np.asarray(profile.weight_squared)[inside] / whole**2)
         alone = whole**2 / profile.total("weight_squared")
         rows = share / share_squared * (profile.n_effective / alone) if share_squared > 0 else 0.0
-        event = np.asarray(profile.positive)[finite] / whole
-        infinite = int(profile.count[~finite].sum())
-        return cls(profile, finite, special.logit(value[finite]), weight[finite], event, squared, infinite, wrong, rows)
+        seen = event > ROUNDING * weight, weight - event > ROUNDING * weight
+        return cls(profile, *_outside(profile, inside), logit, weight, event, squared, rows, _overlap(logit[_ends(*seen)]))
+
+    @classmethod
+    def _at_nodes(cls, profile: Profile, inside: slice) -> Logits:
+        whole = profile.weight_sum
+        value, count, positive = (a[inside] for a in (profile.value, profile.count, profile.positive))
+        logit, weight, event = nodes(np.asarray(value, dtype=np.float64), count, positive)
+        weight, event = weight / whole, event / whole
+        overlap = _overlap(value[_ends(positive > 0, positive < count)])
+        outside = _outside(profile, inside)
+        return cls(profile, *outside, logit, weight, event, weight / whole, whole, overlap, lambda: cls._of_cells(profile, inside))
 
     @property
     def rate(self) -> float:
         """Share of events."""
         return total(self.event) / total(self.weight)
-
-    @property
-    def overlap(self) -> bool:
-        """Whether events lie below others and others below events, so that a line has a best slope."""
-        events = self.logit[self.event > ROUNDING * self.weight]
-        others = self.logit[self.weight - self.event > ROUNDING * self.weight]
-        return len(events) > 0 and len(others) > 0 and bool(events[0] < others[-1] and others[0] < events[-1])
 
     def likelihood(self, eta: FloatArray) -> tuple[float, FloatArray]:
         """Log-likelihood per unit of weight at the linear predictor, and the fitted probabilities."""
@@ -198,6 +214,26 @@ class Fit(NamedTuple):
     at: FloatArray
     covariance: FloatArray
     likelihood: float
+
+
+def _outside(profile: Profile, inside: slice) -> tuple[NDArray[np.bool_], int, bool]:
+    """Which cells have a finite logit, those ``inside``; the rows of the others, and whether one of these was wrong."""
+    finite = np.zeros(len(profile), dtype=np.bool_)
+    finite[inside] = True
+    wrong = np.abs(profile.cell_sums("residual")[~finite]) > ROUNDING * np.asarray(profile.weight)[~finite]
+    return finite, int(profile.count[~finite].sum()), bool(np.any(wrong))
+
+
+def _ends(events: NDArray[np.bool_], others: NDArray[np.bool_]) -> list[int]:
+    """First and last cell with an event, and with another outcome; none where one of them is missing."""
+    if not events.any() or not others.any():
+        return []
+    return [at for seen in (events, others) for at in (int(np.argmax(seen)), len(seen) - 1 - int(np.argmax(seen[::-1])))]
+
+
+def _overlap(ends: NDArray[Any]) -> bool:
+    """Whether the events and the others, whose first and last scores these are, overlap."""
+    return len(ends) == 4 and bool(ends[0] < ends[3] and ends[2] < ends[1])
 
 
 def newton(rows: Logits, columns: tuple[FloatArray, ...], start: FloatArray) -> Fit | None:
@@ -264,6 +300,8 @@ def fit_cox(rows: Logits) -> CoxFit:
     problem = _NOT_CONVERGED if fit is None else _NOT_POSITIVE if rows.infinite and fit.at[1] <= -1 else None
     if fit is None or problem:
         return CoxFit(_NO_COEFFICIENT, _NO_COEFFICIENT, None, None, rows.infinite, problem)
+    if rows.cells is not None and abs(1 + fit.at[1]) > STEEP:
+        return fit_cox(rows.cells())
     turn = np.array([[1.0, -middle], [0.0, 1.0]])  # back to an intercept at logit 0
     intercept, slope = turn @ fit.at
     errors = np.sqrt(np.maximum(np.diag(turn @ fit.covariance @ turn.T), 0.0))
