@@ -380,7 +380,6 @@ class Predictions:
         view = view_name(view)
         return self.remember(f"profile {view}", lambda: profile_of(self, view))
 
-
     def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Brier score and log loss (nats) of each row, two arrays of shape (n,).
 

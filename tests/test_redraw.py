@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 import calibcore.redraw as module
 from calibcore.clusters import Clusters
@@ -173,3 +174,25 @@ def test_groups_change_where_the_floor_of_the_quotient_does_to_the_last_digit(st
     level = np.floor(value.astype(np.float64) / step)
     expected = [0, *(np.flatnonzero(np.diff(level)) + 1).tolist()]
     assert group_starts(value, cuts=np.array([], dtype=np.intp), step=step, few=2).tolist() == expected
+
+
+@pytest.mark.parametrize(("n", "p"), [(400, 0.5), (100_100, 0.001), (100_100, 0.999), (1112, 0.1), (10**7, 0.3)])
+def test_large_counts_are_whole_and_binomial_to_a_part_in_eight_thousand(n, p):
+    # X ≤ k where mean + sd·z + (1 − 2p)/6·(z² − 1) < k + ½: the z at which it is equal solves a quadratic equation
+    mean, sd, bend = n * p, math.sqrt(n * p * (1 - p)), (1 - 2 * p) / 6
+    k = np.unique(np.rint(mean + sd * np.linspace(-6, 6, 2001)))
+    distance = k + 0.5 - mean + bend
+    z = 2 * distance / (sd + np.sqrt(sd**2 + 4 * bend * distance))
+    assert np.max(np.abs(special.ndtr(z) - special.bdtr(k, n, p))) < 1.3e-4
+    counts = module._counts(np.array([n]), np.array([p]), 20_000, np.random.default_rng(1))[:, 0]
+    assert np.array_equal(counts, np.rint(counts))
+    share = np.searchsorted(np.sort(counts), k, side="right") / 20_000
+    assert np.max(np.abs(share - special.bdtr(k, n, p))) < 1.95 / math.sqrt(20_000)  # Kolmogorov's limit that one in a thousand exceeds
+
+
+def test_small_counts_beside_large_ones_are_binomial():
+    # three rows of 1/2 beside 400: (1/8, 3/8, 3/8, 1/8)
+    counts = module._counts(np.array([400, 3, 400]), np.array([0.5, 0.5, 0.5]), DRAWS, np.random.default_rng(2))
+    share = np.bincount(counts[:, 1].astype(int), minlength=4) / DRAWS
+    assert share == pytest.approx([1 / 8, 3 / 8, 3 / 8, 1 / 8], abs=4 * math.sqrt(0.25 / DRAWS))
+    assert counts[:, 0].var() == pytest.approx(100, rel=4 * math.sqrt(2 / DRAWS))

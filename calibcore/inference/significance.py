@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.checks import needs
-from calibcore.clusters import Clusters, dependence
 from calibcore.inference.chance import DRAWS
+from calibcore.inference.labelled import Labelled, changes, one_view, two_views
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
-from calibcore.redraw import Cells, Redraw, cells_of, group_starts
-from calibcore.strata import beside_cells
+from calibcore.redraw import Redraw, group_starts
 
 __all__ = ["Detection", "DiagnosticBins", "detect", "diagnostic_partition"]
 
@@ -132,8 +130,12 @@ class _View:
 
     def cumulate(self, drawn: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Kuiper range, Q and bin residuals of each draw; the observed labels are row 0."""
-        residual = np.vstack([self.residual, drawn[:, self.order] * self.sign])
-        steps = np.cumsum(residual, axis=1)[:, self.ends]
+        residual = np.empty((len(drawn) + 1, len(self.order)))
+        residual[0] = self.residual
+        np.take(drawn, self.order, axis=1, out=residual[1:])
+        residual[1:] *= self.sign
+        steps = np.cumsum(residual, axis=1)
+        steps = steps if len(self.ends) == len(self.order) else steps[:, self.ends]
         kuiper = np.maximum(steps.max(axis=1), 0.0) - np.minimum(steps.min(axis=1), 0.0)
         bins = np.add.reduceat(residual, self.bin_starts, axis=1)
         return kuiper, _standardised(bins, self.variance, self.rounding).sum(axis=1), bins
@@ -168,76 +170,6 @@ def diagnostic_partition(profile: Profile) -> Partition:
     if edges[-1] != 1.0:
         edges = [*edges[:-1], 1.0] if len(edges) > 1 else [0.0, 1.0]
     return Partition.from_edges(edges)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
-    """Cells of all rows, with what came true in them; arrays of shape (cells,)."""
-
-    cells: Cells
-    event: FloatArray  # Σw of the rows whose label came true
-    views: tuple[tuple[str, FloatArray, FloatArray], ...]  # name, score of each cell, sign of its residual
-
-
-def _one_view(profile: Profile) -> _Labelled:
-    cells = cells_of(profile)
-    ones = np.ones(len(profile))
-    return _Labelled(cells, np.asarray(profile.positive, dtype=np.float64), ((profile.view, cells.probability, ones),))
-
-
-def _two_views(predictions: Predictions) -> _Labelled:
-    """Joint cells of both views of a binary model, so that redrawing a label moves both at once.
-
-    The sign is +1 where the model predicts the positive class (right = positive), −1 where it predicts the other.
-    """
-    if not predictions.has_rows:
-        return _two_views_of_cells(predictions.profile("positive"))
-    p, event = predictions.rows("positive")
-    parts: list[tuple[NDArray[Any], ...]] = []
-    cell = np.zeros(predictions.n, dtype=np.intp)
-    for sign, side in ((-1.0, predictions.predicted == 0), (1.0, predictions.predicted == 1)):
-        rows = np.flatnonzero(side)
-        if len(rows):
-            weight = None if predictions.weight is None else predictions.weight[rows]
-            cells = Profile.from_rows(p[rows], event[rows], weight=weight, view="positive", task="binary", n_classes=2)
-            where = np.searchsorted(cells.value, p[rows])
-            confidence = _cell_means(where, predictions.confidence[rows], weight, cells)
-            cell[rows] = where + sum(len(part[0]) for part in parts)
-            parts.append((cells.value, confidence, np.full(len(cells), sign), cells.positive, cells.weight, cells.weight_squared))
-    score, confidence, signs, right, weights, squared = (np.concatenate(a).astype(np.float64) for a in zip(*parts, strict=True))
-    joint = Cells(score, weights, squared, predictions.weight is not None, **_beside(predictions, cell, score, signs < 0))
-    return _Labelled(joint, right, (("top_label", confidence, signs), ("positive", score, np.ones(len(score)))))
-
-
-def _two_views_of_cells(positive: Profile) -> _Labelled:
-    """`_two_views` where only the cells of P(positive) are known: one up to ½ predicts the other class."""
-    cells = cells_of(positive)
-    signs = np.where(cells.probability > 0.5, 1.0, -1.0)
-    confidence = np.where(signs > 0, cells.probability, positive.mirrored().value[::-1])
-    views = (("top_label", confidence, signs), ("positive", cells.probability, np.ones(len(positive))))
-    return _Labelled(cells, np.asarray(positive.positive, dtype=np.float64), views)
-
-
-def _beside(predictions: Predictions, cell: IndexArray, score: FloatArray, negative: NDArray[np.bool_]) -> dict[str, Any]:
-    """Clusters and strata of joint cells.
-
-    Within a cluster, either the labels go together or whether the model is right: whichever shows the more dependence.
-    """
-    event = np.asarray(predictions.label == 1)
-    beside = beside_cells(len(score), cell, event, predictions.weight, predictions.cluster_code)
-    clusters: Clusters | None = beside.get("clusters")
-    if clusters is None:
-        return beside
-    labels, right = dependence(clusters, score), dependence(clusters, score, opposite=negative)
-    return {**beside, "opposite": negative if right > labels else None, "share": max(labels, right)}
-
-
-def _cell_means(cell: IndexArray, values: NDArray[Any], weight: FloatArray | None, cells: Profile) -> FloatArray:
-    """Weighted mean of each cell, without rounding where all values of a cell are equal."""
-    largest = np.zeros(len(cells))
-    np.maximum.at(largest, cell, values)
-    below = values - largest[cell]
-    return largest + np.bincount(cell, below if weight is None else below * weight, len(cells)) / cells.weight
 
 
 def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detection:
@@ -277,12 +209,11 @@ def detect(source: Predictions | Profile, *, seed: int = _VERDICT_SEED) -> Detec
     """
     needs(source, (Predictions, Profile), "detect")
     both = isinstance(source, Predictions) and {"top_label", "positive"} <= set(source.views)
-    rows = _two_views(source) if isinstance(source, Predictions) and both else _one_view(_profile_of(source))
+    rows = two_views(source) if isinstance(source, Predictions) and both else one_view(_profile_of(source))
     partitions = {name: diagnostic_partition(_profile_of(source, name)) for name, _, _ in rows.views}
-    located = {name: partitions[name].locate(score) for name, score, _ in rows.views}
-    starts = _groups(rows, located)
+    starts = _groups(rows, partitions)
     redraw = rows.cells.redraw(starts)
-    views = [_view(rows, v, located[v[0]], starts) for v in rows.views]
+    views = [_view(rows, v, partitions[v[0]], starts) for v in rows.views]
     rng = np.random.default_rng(seed)
     kuiper, q, bins = _redrawn(views, redraw, DRAWS, rng)
     p_value, which = _combined([*kuiper, *q])
@@ -309,33 +240,30 @@ def _profile_of(source: Predictions | Profile, view: str = "top_label") -> Profi
     return source if isinstance(source, Profile) else source.profile(view)
 
 
-def _groups(rows: _Labelled, located: dict[str, IndexArray]) -> IndexArray:
+def _groups(rows: Labelled, partitions: dict[str, Partition]) -> IndexArray:
     """First cell of each group; a group lies in one bin of every view and on one side of ½."""
-    changes = [np.diff(index) != 0 for index in located.values()]
-    changes += [np.diff(sign) != 0 for _, _, sign in rows.views]
-    cuts = np.flatnonzero(np.any(changes, axis=0)) + 1
     value = rows.cells.probability
-    sides = np.flatnonzero(np.diff(value) < 0) + 1  # each side is sorted
     few = _FEW if len(value) <= _FEW else 0
-    parts = [
-        start + group_starts(value[start:stop], cuts=cuts[(cuts >= start) & (cuts < stop)] - start, step=_STEP, few=few)
-        for start, stop in pairwise([0, *sides.tolist(), len(value)])
-    ]
-    return np.concatenate(parts)
+    starts = []
+    for first, stop in pairwise([*rows.sides, len(value)]):
+        cuts = np.concatenate([changes(partitions[name], score[first:stop]) for name, score, _ in rows.views])
+        starts.append(first + group_starts(value[first:stop], cuts=cuts, step=_STEP, few=few))
+    return np.concatenate(starts)
 
 
-def _view(rows: _Labelled, view: tuple[str, FloatArray, FloatArray], located: IndexArray, starts: IndexArray) -> _View:
+def _view(rows: Labelled, view: tuple[str, FloatArray, FloatArray], partition: Partition, starts: IndexArray) -> _View:
     name, score, sign = view
+    located = partition.locate(score[starts])
     side, cells = sign[starts], rows.cells
     event, weight = np.add.reduceat(rows.event, starts), np.add.reduceat(cells.weight, starts)
     right = np.where(side > 0, event, weight - event)
     residual = right - np.add.reduceat(cells.weight * score, starts)
     low, high = np.minimum.reduceat(score, starts), np.maximum.reduceat(score, starts)
     middle = low if len(starts) == len(score) else np.floor(low / _STEP)
-    order = np.lexsort((low, middle, located[starts]))
-    step = np.column_stack([located[starts][order], middle[order]])
+    order = np.lexsort((low, middle, located))
+    step = np.column_stack([located[order], middle[order]])
     ends = np.append(np.flatnonzero(np.any(np.diff(step, axis=0) != 0, axis=1)), len(order) - 1)
-    bin_starts = np.flatnonzero(np.concatenate([[True], np.diff(located[starts][order]) != 0]))
+    bin_starts = np.flatnonzero(np.concatenate([[True], np.diff(located[order]) != 0]))
     variance = np.add.reduceat(np.add.reduceat(cells.weight_squared * score * (1 - score), starts)[order], bin_starts)
     return _View(
         name, order, side[order], ends, bin_starts, variance, residual[order], low[order], high[order], 1e-12 * float(weight.sum())
