@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from calibcore.profile import Profile
 
-__all__ = ["DERIVED", "add_at", "row_cells", "unweighted", "weighted_row_cells"]
+__all__ = ["DERIVED", "UNWEIGHTED", "add_at", "row_cells", "unweighted", "weighted_row_cells"]
 
 Numbers = NDArray[Any]
 
@@ -26,6 +26,9 @@ DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the r
     "spread": lambda p, v: p.count * v * (1 - v),
     "skew": lambda p, v: p.count * v * (1 - v) * (1 - 2 * v),
 }
+
+
+UNWEIGHTED = {"weight": "count", "weight_squared": "count", "positive_squared": "positive", "spread": "variance"}  # the same sums
 
 
 def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.cells import DERIVED, add_at, row_cells, unweighted, weighted_row_cells
+from calibcore.cells import DERIVED, UNWEIGHTED, add_at, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -286,7 +286,7 @@ class Profile:
 
     def _same(self, quantity: str) -> str:
         """The quantity under one name, where rows carry no weights."""
-        return quantity if self.weighted else _UNWEIGHTED.get(quantity, quantity)
+        return quantity if self.weighted else UNWEIGHTED.get(quantity, quantity)
 
     def cell_sums(self, quantity: str) -> Numbers:
         """A field, or a sum over the rows of each cell: shape (cells,).
@@ -305,7 +305,8 @@ class Profile:
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
         quantity = self._same(quantity)
-        return self.remember(f"total {quantity}", lambda: total(self.cell_sums(quantity)))
+        sums: Cumulative | None = self._memo.get(f"cumulative {quantity}")
+        return self.remember(f"total {quantity}", lambda: total(self.cell_sums(quantity)) if sums is None else sums.total)
 
     @property
     def weight_upto(self) -> Numbers:
@@ -397,6 +398,3 @@ class Profile:
     def _spread(self) -> tuple[Cumulative, Cumulative]:
         """Cumulative second and third cumulants of the events in the cells."""
         return self.cumulative("spread" if self.weighted else "variance"), self.cumulative("skew")
-
-
-_UNWEIGHTED = {"weight": "count", "weight_squared": "count", "positive_squared": "positive", "spread": "variance"}

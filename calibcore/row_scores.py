@@ -1,4 +1,4 @@
-"""The scores of each row of a model, and their totals in a view."""
+"""The scores of each row of a model, and their totals in a view or in cells."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.summation import total
+from calibcore.profile import Profile
+from calibcore.summation import total, total_of
 from calibcore.top_label import complement
-from calibcore.totals import CLIP, Totals
+from calibcore.totals import CLIP, Totals, log_gain
 
 if TYPE_CHECKING:
     from calibcore.predictions import Predictions
 
-__all__ = ["brier_scores", "log_losses", "row_totals"]
+__all__ = ["brier_scores", "log_loss_of", "log_losses", "row_totals"]
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +25,16 @@ def row_totals(model: Predictions, view: str) -> Totals:
     weight = 1.0 if model.weight is None else model.weight
     tied, clipped = model.n_tied if view == "top_label" else 0, int(np.count_nonzero(_true_class(model, view) < CLIP))
     return Totals(model.n, tied, clipped, total(brier_scores(model, view) * weight), total(log_losses(model, view) * weight))
+
+
+def log_loss_of(profile: Profile) -> float:
+    """Weighted log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
+
+    def make() -> float:
+        arrays = profile.weight, profile.positive, profile.value, profile.complement
+        return total_of(lambda w, e, p, q: log_gain(e, np.maximum(w - e, 0), (1.0, 1.0), (p, q)), *arrays)
+
+    return profile.remember("log loss of the view", make)
 
 
 def log_losses(model: Predictions, view: str) -> FloatArray:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from calibcore.later import kept
 from calibcore.profile import Profile
-from calibcore.row_scores import row_totals
+from calibcore.row_scores import log_loss_of, row_totals
 from calibcore.summation import total
 from calibcore.top_label import BothSides, complement
-from calibcore.totals import CLIP, Totals, claimed
+from calibcore.totals import CLIP, Totals
 
 if TYPE_CHECKING:
     from calibcore.predictions import Predictions
@@ -54,10 +54,9 @@ def _one(held: Any) -> Numbers | None:
 def _positive(value: Numbers, event: NDArray[np.bool_]) -> Profile:
     """The positive view of rows without weights, with the scores of the whole model; arrays of shape (n,)."""
     cells = Profile.from_rows(value, event, view="positive", totals=Totals(len(value)), task="binary", n_classes=2)
-    yes, no = claimed(cells.value, cells.complement)
-    others = cells.weight - cells.positive
-    clipped = sum(int(n[p.astype(np.float64) < CLIP].sum()) for n, p in ((cells.positive, cells.value), (others, cells.complement)))
-    log_loss = -total(cells.positive * np.log(yes) + others * np.log(no))
+    low = np.flatnonzero(cells.value.astype(np.float64) < CLIP), np.flatnonzero(cells.complement.astype(np.float64) < CLIP)
+    clipped = int(cells.positive[low[0]].sum() + (cells.count - cells.positive)[low[1]].sum())
+    log_loss = log_loss_of(cells)
     return replace(cells, totals=Totals(len(value), 0, clipped, cells.total("squared_error"), log_loss))
 
 

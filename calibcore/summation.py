@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cumulative", "split", "total"]
+__all__ = ["Cumulative", "split", "total", "total_of"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -66,6 +67,18 @@ def total(values: NDArray[Any]) -> float:
         coarse += float(np.sum(whole))
         rest += float(np.sum(left))
     return coarse + rest
+
+
+def total_of(make: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> float:
+    """`total` of what ``make`` gives for arrays of shape (n,), in parts that stay in the processor's cache.
+
+    Examples
+    --------
+    >>> total_of(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    11.0
+    """
+    parts = zip(*(_chunks(a) for a in arrays), strict=True)
+    return fsum(total(make(*part)) for part in parts)
 
 
 class Cumulative:
@@ -129,6 +142,11 @@ class Cumulative:
             inside = self._values[np.minimum(whole, len(self._values) - 1)] * share
             sums = sums + np.diff(inside)
         return sums
+
+    @property
+    def total(self) -> float:
+        """Sum of all cells."""
+        return float(sum(float(sums[-1]) for sums in self._blocks))
 
     @property
     def upto(self) -> NDArray[Any]:

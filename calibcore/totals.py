@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore.summation import total
 from calibcore.top_label import complement
 
-__all__ = ["CLIP", "Totals", "claimed", "totals_of"]
+__all__ = ["CLIP", "Totals", "log_gain", "totals_of"]
 
 CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 Numbers = NDArray[Any]
@@ -49,9 +49,17 @@ class Totals:
         )
 
 
-def claimed(value: Numbers, opposite: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probability given to an event and to its opposite, raised to 2⁻⁵² where smaller."""
-    return np.maximum(value.astype(np.float64), CLIP), np.maximum(opposite.astype(np.float64), CLIP)
+def log_gain(events: Numbers, others: Numbers, better: tuple[Any, Any], said: tuple[Numbers, Numbers]) -> NDArray[np.float64]:
+    """Σw of what happened times the log of the quotient of two probabilities of it, of the better and of the one said; shape (cells,).
+
+    The latter is raised to 2⁻⁵² where it is smaller.
+    """
+    found = np.zeros(len(events))
+    for weight, chance, claim in zip((events, others), better, said, strict=True):
+        happened = weight > 0  # else it counts for nothing, though it had no chance
+        with np.errstate(divide="ignore"):
+            found += weight * np.log(np.where(happened, chance, 1.0) / np.where(happened, np.maximum(claim.astype(np.float64), CLIP), 1.0))
+    return found
 
 
 def _event_scores(value: Numbers, event: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:

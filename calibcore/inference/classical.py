@@ -26,7 +26,7 @@ from calibcore.inference.logit_fit import (
 from calibcore.partition import Partition
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level
-from calibcore.summation import total
+from calibcore.summation import total, total_of
 
 __all__ = [
     "Classical",
@@ -304,12 +304,13 @@ def spiegelhalter(profile: Profile) -> Spiegelhalter:
     0.25
     """
     needs(profile, Profile, "spiegelhalter")
-    p = profile.value.astype(np.float64)
-    lean = 1 - 2 * p
     whole = profile.weight_sum
-    score = total(profile.cell_sums("residual") / whole * lean)
-    spread = total(outside_clusters(profile)[0] / whole**2 * p * (1 - p) * lean**2)
-    spread += float(between_clusters(profile, p, (lean,))[0, 0])
+    squared = profile.weight_squared if profile.clusters is None else outside_clusters(profile)[0]
+    score = total_of(lambda v, r: r / whole * (1.0 - 2.0 * v), np.asarray(profile.value, np.float64), profile.cell_sums("residual"))
+    spread = total_of(lambda v, w: w / whole**2 * v * (1.0 - v) * (1.0 - 2.0 * v) ** 2, np.asarray(profile.value, np.float64), squared)
+    if profile.clusters is not None:
+        p = profile.value.astype(np.float64)
+        spread += float(between_clusters(profile, p, (1 - 2 * p,))[0, 0])
     if spread > 0:
         z = score / float(np.sqrt(spread))
         return Spiegelhalter(z, float(2 * special.ndtr(-abs(z))))

@@ -9,7 +9,7 @@ from scipy import special
 
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level, wilson_interval
-from calibcore.summation import total
+from calibcore.summation import total, total_of
 
 __all__ = ["Estimate", "mean_gap", "poisson_lower", "wilson_interval"]
 
@@ -74,9 +74,9 @@ def _mean_gap(profile: Profile, level: float) -> Estimate:
         n_eff = profile.n_effective
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
         return Estimate(value, float(low[0]) - profile.mean_confidence, float(high[0]) - profile.mean_confidence)
-    v = profile.value.astype(np.float64)
-    wrong_squared = np.asarray(profile.weight_squared) - profile.positive_squared
-    spread = max(0.0, total(profile.positive_squared * (1 - v - value) ** 2 + wrong_squared * (v + value) ** 2) + more)
+    arrays = profile.value, profile.weight_squared, profile.positive_squared
+    squares = total_of(lambda v, w, right: right * (1.0 - v - value) ** 2 + (w - right) * (v + value) ** 2, *arrays)
+    spread = max(0.0, squares + more)
     half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
     return Estimate(value, max(value - half, -profile.mean_confidence), min(value + half, 1 - profile.mean_confidence))
 

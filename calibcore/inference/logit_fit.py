@@ -220,6 +220,8 @@ def _outside(profile: Profile, inside: slice) -> tuple[NDArray[np.bool_], int, b
     """Which cells have a finite logit, those ``inside``; the rows of the others, and whether one of these was wrong."""
     finite = np.zeros(len(profile), dtype=np.bool_)
     finite[inside] = True
+    if finite.all():
+        return finite, 0, False
     wrong = np.abs(profile.cell_sums("residual")[~finite]) > ROUNDING * np.asarray(profile.weight)[~finite]
     return finite, int(profile.count[~finite].sum()), bool(np.any(wrong))
 

@@ -15,7 +15,7 @@ from calibcore.measures.arrays import view_profile
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level
 from calibcore.redraw import group_starts, redraw_groups
-from calibcore.summation import total
+from calibcore.summation import total_of
 
 __all__ = ["CumulativeCurve", "CumulativeDifferences", "cumulative", "cumulative_difference", "range_sf", "supremum_sf"]
 
@@ -308,13 +308,12 @@ def _steps(profile: Profile) -> FloatArray:
 
 
 def _method(profile: Profile) -> Method:
-    variance = profile.cell_sums("variance")
-    spread = total(variance)
+    spread = profile.total("variance")
     if spread == 0:
         return "exact"
     if profile.clusters is not None:
         return "monte_carlo"
-    steps = 1 / total((variance / spread) ** 2)
+    steps = 1 / total_of(lambda v: (v / spread) ** 2, profile.cell_sums("variance"))
     rows = profile.n_effective * spread / profile.total("weight_squared")  # Σp(1 − p), in effective rows
     return "asymptotic" if min(steps, profile.n_effective) >= _MANY and rows >= _SPREAD else "monte_carlo"
 

@@ -15,14 +15,16 @@ from calibcore.measures.arrays import view_profile
 from calibcore.measures.isotonic import IsotonicCurve, cell_groups, isotonic
 from calibcore.measures.murphy import view_brier
 from calibcore.profile import Profile
-from calibcore.summation import total
-from calibcore.totals import CLIP, claimed
+from calibcore.row_scores import log_loss_of
+from calibcore.summation import total, total_of
+from calibcore.totals import CLIP, log_gain
 
 __all__ = ["CorpDecomposition", "LogDecomposition", "corp", "corp_decomposition", "view_log_loss", "view_scale"]
 
 FloatArray = NDArray[np.float64]
 
 DRAWS = 1000
+_NEAR = 1e-6  # to 0 or 1: what has as good as no chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +175,12 @@ def corp_decomposition(
 def corp(profile: Profile) -> CorpDecomposition:
     """`corp_decomposition` of a profile."""
     curve = isotonic(profile)
-    p, c, w, base = curve.value, curve.fitted, curve.weight, profile.accuracy
-    y = np.asarray(profile.positive, dtype=np.float64)
-    whole = profile.weight_sum
+    base, whole, blocks = profile.accuracy, profile.weight_sum, curve.blocks
+    arrays = curve.value, curve.fitted, curve.weight, profile.positive
     return CorpDecomposition(
         score=view_brier(profile),
-        mcb=max(total((p - c) * (w * (p + c) - 2 * y)) / whole, 0.0),
-        dsc=total(w * (c - base) ** 2) / whole,
+        mcb=max(total_of(lambda p, c, w, y: (p - c) * (w * (p + c) - 2 * y), *arrays) / whole, 0.0),
+        dsc=total(blocks.weight * (blocks.fitted - base) ** 2) / whole,
         unc=base * (1 - base),
         log=_log_parts(profile, curve),
         curve=curve,
@@ -189,22 +190,20 @@ def corp(profile: Profile) -> CorpDecomposition:
 
 
 def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
-    yes, no = claimed(profile.value, profile.complement)
-    events = np.asarray(profile.positive, dtype=np.float64)
-    others = np.maximum(profile.weight - events, 0.0)
-    c, base, whole = curve.fitted, profile.accuracy, profile.weight_sum
-
-    def gain(event: FloatArray, other: FloatArray, than: tuple[Any, Any]) -> float:
-        """Mean log of probabilities over others, of what happened."""
-        return total(special.xlogy(events, event / than[0]) + special.xlogy(others, other / than[1])) / whole
-
+    base, whole, blocks = profile.accuracy, profile.weight_sum, curve.blocks
+    arrays = profile.weight, profile.positive, curve.fitted, profile.value, profile.complement
+    mcb = total_of(lambda w, e, c, p, q: log_gain(e, np.maximum(w - e, 0), (c, 1 - c), (p, q)), *arrays) / whole
+    events, others = blocks.weight * blocks.fitted, blocks.weight * (1 - blocks.fitted)
+    dsc = 0.0
+    if base not in (0.0, 1.0):
+        dsc = total(special.xlogy(events, blocks.fitted / base) + special.xlogy(others, (1 - blocks.fitted) / (1 - base))) / whole
     clipped, infinite = _wrongly_excluded(profile, CLIP), _wrongly_excluded(profile, 0.0)
     if clipped is None and (profile.task != "multiclass" or profile.view != "top_label"):
         clipped = profile.totals.clipped
     return LogDecomposition(
         score=view_log_loss(profile),
-        mcb=max(gain(c, 1 - c, (yes, no)), 0.0),
-        dsc=0.0 if base in (0.0, 1.0) else max(gain(c, 1 - c, (base, 1 - base)), 0.0),
+        mcb=max(mcb, 0.0),
+        dsc=max(dsc, 0.0),
         unc=_entropy(base),
         clipped=clipped,
         infinite=infinite,
@@ -218,9 +217,11 @@ def _entropy(p: float) -> float:
 def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
     """Rows whose probability of what happened is below ``bound`` (at 0: is 0); None where the cells do not tell."""
     found = 0
-    for said, happened in ((profile.value, profile.positive), (profile.complement, profile.weight - profile.positive)):
-        cells = (said < bound) | (said == 0)
-        weight, events, count = profile.weight[cells], happened[cells], profile.count[cells]
+    low, high = np.searchsorted(profile.value, np.array([_NEAR, 1 - _NEAR], dtype=profile.value.dtype))
+    for said, part in ((profile.value, slice(low)), (profile.complement, slice(high, None))):
+        cells = np.flatnonzero((said[part] < bound) | (said[part] == 0))
+        weight, count, events = (a[part][cells] for a in (profile.weight, profile.count, profile.positive))
+        events = events if said is profile.value else weight - events
         if not profile.weighted:
             found += int(np.sum(events))
         elif np.any((events > 0) & (events < weight)):
@@ -232,14 +233,7 @@ def _wrongly_excluded(profile: Profile, bound: float) -> int | None:
 
 def view_log_loss(profile: Profile) -> float:
     """Log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
-    return profile.remember("view log loss", lambda: _view_log_loss(profile))
-
-
-def _view_log_loss(profile: Profile) -> float:
-    yes, no = claimed(profile.value, profile.complement)
-    events = np.asarray(profile.positive, dtype=np.float64)
-    others = np.maximum(profile.weight - events, 0.0)
-    return -total(special.xlogy(events, yes) + special.xlogy(others, no)) / profile.weight_sum
+    return log_loss_of(profile) / profile.weight_sum
 
 
 def view_scale(profile: Profile) -> str:
