@@ -74,7 +74,7 @@ def _mean_gap(profile: Profile, level: float) -> Estimate:
         n_eff = profile.n_effective
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
         return Estimate(value, float(low[0]) - profile.mean_confidence, float(high[0]) - profile.mean_confidence)
-    arrays = profile.value, profile.weight_squared, profile.positive_squared
+    arrays = np.asarray(profile.value, dtype=np.float64), profile.weight_squared, profile.positive_squared
     squares = total_of(lambda v, w, right: right * (1.0 - v - value) ** 2 + (w - right) * (v + value) ** 2, *arrays)
     spread = max(0.0, squares + more)
     half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
