@@ -25,7 +25,7 @@ _ENTRIES = 10_000  # clusters × groups up to which every cluster is drawn
 _LIGHT = 200.0  # a row whose squared weight is below this part of its group's is drawn with the others
 _WIDE = 32  # groups that a cluster may touch to be multiplied out pair by pair
 _WIDE_AT_ONCE = 256
-_MANY = 100.0  # variance from which on counts may be drawn as rounded normal numbers
+_MANY = 25.0  # variance from which on counts may be drawn as rounded normal numbers
 _COMMON = 400.0  # variance in rows beyond which a count is drawn as a rounded normal number, corrected for skewness
 
 
@@ -34,8 +34,8 @@ class Redraw:
     """Groups of rows whose labels are redrawn together; arrays of shape (parts,).
 
     A redrawn residual is (Binomial(trials, probability) − trials·probability)·scale: exact for rows of equal
-    probability and weight, with the right mean and variance otherwise.  Counts of a variance of at least 100 may be drawn as
-    rounded normal numbers that are corrected for skewness: their distribution function is off by less than 1.3·10⁻⁴.
+    probability and weight, with the right mean and variance otherwise.  Counts of a variance of at least 25 may be drawn as
+    rounded normal numbers that are corrected for skewness: their distribution function is off by less than 5.5·10⁻⁴.
     A part is a group, or where ``group`` is given some of its rows.
 
     Attributes

@@ -151,8 +151,14 @@ class Cumulative:
     @property
     def upto(self) -> NDArray[Any]:
         """Sum up to and including each cell, shape (cells,)."""
-        parts = [sums[1:] for sums in self._whole()]
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        if self._grid is None or self._full is not None:
+            parts = [sums[1:] for sums in self._whole()]
+            return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        found = np.empty(len(self._values))
+        for start, part in zip(range(0, len(found), _CHUNK), _chunks(self._values), strict=True):
+            sums = np.cumsum(part, out=found[start : start + _CHUNK])  # of so few numbers, on top of sums that are exact
+            sums += sum(s[start // _BLOCK] for s in self._blocks)
+        return found
 
 
 def _block_sums(values: NDArray[Any]) -> NDArray[Any]:

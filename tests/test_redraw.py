@@ -176,14 +176,14 @@ def test_groups_change_where_the_floor_of_the_quotient_does_to_the_last_digit(st
     assert group_starts(value, cuts=np.array([], dtype=np.intp), step=step, few=2).tolist() == expected
 
 
-@pytest.mark.parametrize(("n", "p"), [(400, 0.5), (100_100, 0.001), (100_100, 0.999), (1112, 0.1), (40_000, 0.3)])
-def test_large_counts_are_whole_and_binomial_to_a_part_in_eight_thousand(n, p):
+@pytest.mark.parametrize(("n", "p"), [(100, 0.5), (25_100, 0.001), (25_100, 0.999), (278, 0.1), (40_000, 0.3)])
+def test_large_counts_are_whole_and_binomial_to_six_parts_in_ten_thousand(n, p):
     # X ≤ k where mean + sd·z + (1 − 2p)/6·(z² − 1) < k + ½: the z at which it is equal solves a quadratic equation
     mean, sd, bend = n * p, math.sqrt(n * p * (1 - p)), (1 - 2 * p) / 6
-    k = np.unique(np.rint(mean + sd * np.linspace(-6, 6, 2001)))
+    k = np.unique(np.clip(np.rint(mean + sd * np.linspace(-6, 6, 2001)), 0, n))
     distance = k + 0.5 - mean + bend
     z = 2 * distance / (sd + np.sqrt(sd**2 + 4 * bend * distance))
-    assert np.max(np.abs(special.ndtr(z) - special.bdtr(k, n, p))) < 1.3e-4
+    assert np.max(np.abs(special.ndtr(z) - special.bdtr(k, n, p))) < 5.5e-4
     counts = module._counts(np.array([n]), np.array([p]), 20_000, np.random.default_rng(1))[:, 0]
     assert np.array_equal(counts, np.rint(counts))
     share = np.searchsorted(np.sort(counts), k, side="right") / 20_000

@@ -127,12 +127,11 @@ def isotonic(profile: Profile) -> IsotonicCurve:
     [0.0, 0.5, 0.5, 1.0]
     """
     needs(profile, Profile, "isotonic")
-    positive = np.asarray(profile.positive, dtype=np.float64)
-    negative = np.asarray(profile.weight - profile.positive, dtype=np.float64)
-    starts = _pooled(positive, np.maximum(negative, 0.0))
-    events, others = (np.add.reduceat(x, starts) for x in (positive, negative))
+    positive, negative = profile.positive, np.maximum(profile.weight - profile.positive, 0)
+    starts = _pooled(positive, negative)
+    events, others = (np.add.reduceat(x, starts).astype(np.float64) for x in (positive, negative))
     fitted = np.maximum.accumulate(events / (events + others))
-    value = profile.value.astype(np.float64)
+    value = np.asarray(profile.value, dtype=np.float64)
     bounds = np.append(starts, len(value))
     blocks = Blocks(
         value[starts],
@@ -144,11 +143,12 @@ def isotonic(profile: Profile) -> IsotonicCurve:
     return IsotonicCurve(value, np.repeat(fitted, np.diff(bounds)), np.array(profile.weight, dtype=np.float64), blocks)
 
 
-def _pooled(positive: FloatArray, negative: FloatArray) -> IndexArray:
+def _pooled(positive: NDArray[Any], negative: NDArray[Any]) -> IndexArray:
     """First cell of each block; blocks of equal share are one, whatever the rounding."""
     from scipy.optimize import isotonic_regression
 
-    starts = np.arange(len(positive))
+    share = positive / (positive + negative)
+    starts = np.flatnonzero(np.concatenate([[True], share[1:] > share[:-1]]))  # a block ends only where the share rises
     for _ in range(2):  # the shares of the second pass are those of whole blocks, rounded once
         events, others = (np.add.reduceat(x, starts) for x in (positive, negative))
         weight = events + others

@@ -13,7 +13,7 @@ from calibcore.errors import InputError
 from calibcore.measures.decisions import doubt
 from calibcore.profile import Profile
 from calibcore.proportions import checked_level, wilson_interval
-from calibcore.summation import Cumulative, total
+from calibcore.summation import Cumulative, total_of
 
 __all__ = ["RiskCoverage", "risk_coverage"]
 
@@ -154,5 +154,5 @@ def _spread(coverage: FloatArray, points: int) -> NDArray[np.intp]:
 
 
 def _area(coverage: FloatArray, risk: FloatArray) -> float:
-    steps = np.diff(coverage) * (risk[1:] + risk[:-1]) / 2
-    return float(coverage[0] * risk[0] + total(steps))
+    ends = coverage[1:], coverage[:-1], risk[1:], risk[:-1]
+    return float(coverage[0] * risk[0]) + total_of(lambda c, before, r, last: (c - before) * (r + last) / 2, *ends)
