@@ -377,8 +377,7 @@ class Predictions:
         InputError
             If the model does not have this view.
         """
-        view = view_name(view)
-        return self.remember(f"profile {view}", lambda: profile_of(self, view))
+        return self.remember(f"profile {view_name(view)}", lambda: profile_of(self, view_name(view)))
 
     def row_scores(self, view: str = "top_label") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Brier score and log loss (nats) of each row, two arrays of shape (n,).

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from calibcore.later import kept
 from calibcore.profile import Profile
 from calibcore.row_scores import log_loss_of, row_totals
-from calibcore.summation import total
 from calibcore.top_label import BothSides, complement
 from calibcore.totals import CLIP, Totals
 
