@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["DERIVED", "UNWEIGHTED", "add_at", "row_cells", "unweighted", "weighted_row_cells"]
 
 Numbers = NDArray[Any]
+_DECIMALS = 1_000_000
+_MANY = 600_000  # rows from which on counting is faster than sorting
+_CHUNK = 1 << 14  # numbers that stay in the processor's cache
 
 DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the rows of each cell, all of one value v
     "confidence": lambda p, v: p.weight * v,
@@ -37,7 +40,15 @@ def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
 
 
 def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
-    """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit."""
+    """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit.
+
+    Many numbers of at most six decimals are counted instead, which gives the same in a third of the time.
+    """
+    counts = _decimal_counts(value, correct)
+    if counts is not None:
+        rows = counts.sum(axis=1)
+        cells = np.flatnonzero(rows)
+        return {"value": cells / _DECIMALS, **unweighted({"count": rows[cells], "positive": counts[cells, 1]})}
     plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
     bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
     keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
@@ -55,6 +66,20 @@ def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
     upto = right[bounds[1:] - 1]
     sums = {"count": np.diff(bounds), "positive": np.diff(upto, prepend=0)}
     return {"value": plain[bounds[:-1]], **unweighted(sums)}
+
+
+def _decimal_counts(value: Numbers, correct: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """Rows of each millionth from 0 to 1 by outcome, shape (1,000,001, 2); None unless all of many values are such."""
+    if value.dtype != np.float64 or len(value) < _MANY:
+        return None
+    key = np.empty(len(value), dtype=np.int64)
+    for start in range(0, len(value), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        whole = np.rint(value[part] * _DECIMALS)
+        if not np.array_equal(whole / _DECIMALS, value[part]):  # a decimal is read as the double nearest to this quotient
+            return None
+        key[part] = 2 * whole + correct[part]
+    return np.bincount(key, minlength=2 * _DECIMALS + 2).reshape(-1, 2)
 
 
 def weighted_row_cells(value: Numbers, correct: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, Numbers]:

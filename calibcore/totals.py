@@ -54,11 +54,15 @@ def log_gain(events: Numbers, others: Numbers, better: tuple[Any, Any], said: tu
 
     The latter is raised to 2⁻⁵² where it is smaller.
     """
-    found = np.zeros(len(events))
-    for weight, chance, claim in zip((events, others), better, said, strict=True):
-        happened = weight > 0  # else it counts for nothing, though it had no chance
-        with np.errstate(divide="ignore"):
-            found += weight * np.log(np.where(happened, chance, 1.0) / np.where(happened, np.maximum(claim.astype(np.float64), CLIP), 1.0))
+    first, second = events > 0, others > 0  # what did not happen counts for nothing, though it had no chance
+    with np.errstate(divide="ignore"):
+        if not np.any(first & second):
+            one = np.where(first, better[0], better[1]) / np.maximum(np.where(first, *said), CLIP, dtype=np.float64)
+            return np.asarray((events + others) * np.log(one))
+        found = np.zeros(len(events))
+        for weight, happened, chance, claim in zip((events, others), (first, second), better, said, strict=True):
+            quotient = np.where(happened, chance, 1.0) / np.where(happened, np.maximum(claim, CLIP, dtype=np.float64), 1.0)
+            found += weight * np.log(quotient)
     return found
 
 

@@ -229,11 +229,11 @@ def rows_needed(bins: DiagnosticBins) -> int | None:
 
 
 def _extreme(facts: _Facts) -> Pattern | None:
-    keep = facts.top.value >= facts.top.value.dtype.type(0.95)
-    share = float(np.asarray(facts.top.weight)[keep].sum()) / facts.top.weight_sum
+    first = int(np.searchsorted(facts.top.value, facts.top.value.dtype.type(0.95)))
+    share = float(facts.top.cumulative("weight").between(np.array([first, len(facts.top)]))[0]) / facts.top.weight_sum
     if share < _SHARE:
         return None
-    high = facts.top.part(keep)
+    high = facts.top.part(np.arange(len(facts.top)) >= first)
     gap = mean_gap(high)
     expected, wrong = 1 - high.mean_confidence, 1 - high.accuracy
     n_eff = high.n_effective
@@ -255,14 +255,17 @@ def _finite(x: float) -> float | None:
 
 
 def _quantile(profile: Profile, q: float) -> float:
-    upto = np.asarray(profile.weight_upto, dtype=np.float64)
-    return float(profile.value[min(int(np.searchsorted(upto, q * upto[-1] * (1 - 1e-12))), len(upto) - 1)])
+    upto = profile.weight_upto
+    wanted = q * float(upto[-1]) * (1 - 1e-12)  # in the kind of the sums: else all of them would be converted
+    cell = int(np.searchsorted(upto, np.ceil(wanted).astype(upto.dtype) if upto.dtype.kind == "i" else wanted))
+    return float(profile.value[min(cell, len(upto) - 1)])
 
 
 def _collapse(facts: _Facts) -> Pattern | None:
     top, k = facts.top, facts.top.n_classes
     even = 0.60 if k <= 2 else 1 / k + 0.2 * (1 - 1 / k)  # k < 2: the number of classes is not known
-    share = float(np.asarray(top.weight)[top.value <= top.value.dtype.type(even)].sum()) / top.weight_sum
+    last = int(np.searchsorted(top.value, top.value.dtype.type(even), side="right"))
+    share = float(top.cumulative("weight").between(np.array([0, last]))[0]) / top.weight_sum
     middle, spread = _quantile(top, 0.5), _quantile(top, 0.9) - _quantile(top, 0.1)
     pile = k > 2 and 0.40 <= middle <= 0.60 and spread <= 0.10
     if k < 2 or (share < _SHARE and not pile):
