@@ -194,8 +194,8 @@ class Profile:
         return self._of(Inside.from_cells(grid(value.dtype).locate(value), sums), self.totals)
 
     def called(self, view: str) -> Profile:
-        """The same cells under the name of another view."""
-        return replace(self, view=view, _memo={})
+        """The same cells, and sums of them, under the name of another view."""
+        return replace(self, view=view, _memo={k: v for k, v in self._memo.items() if isinstance(v, Cumulative)})
 
     def mirrored(self) -> Profile:
         """The other outcome as the event, and its probability as the value; totals, which are of the model, stay."""

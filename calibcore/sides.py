@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from calibcore.later import kept
 from calibcore.profile import Profile
 from calibcore.row_scores import log_loss_of, row_totals
-from calibcore.summation import Cumulative
 from calibcore.top_label import BothSides, complement
 from calibcore.totals import CLIP, Totals
 
@@ -63,8 +62,7 @@ def _positive(value: Numbers, event: NDArray[np.bool_]) -> Profile:
 def _side(positive: Profile, view: str, classes: tuple[str, ...], tied: int) -> Profile:
     """Another view, from the cells of the positive one: of a class, or of the likelier one; ``tied`` rows have none."""
     if view == f"class:{classes[1]}":
-        made = {k: v for k, v in positive._memo.items() if isinstance(v, Cumulative)}
-        return replace(positive, view=view, _memo=made)
+        return positive.called(view)
     others, k = positive.count - positive.positive, len(positive)
     if view == "top_label":
         k = first_predicted(positive)
