@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from calibcore.summation import Cumulative, total
+from calibcore.summation import Cumulative, total, total_of
 
 
 def exact(values):
@@ -76,3 +76,10 @@ def test_few_positions_of_many_cells_give_the_same_sums_as_all(size, kind):
     assert np.array_equal(all_.upto, whole[1:])
     for sums in (few, all_):
         assert sums.between(positions).tolist() == np.diff(whole[positions]).tolist()
+
+
+def test_a_total_in_parts_is_that_of_the_whole():
+    values = np.random.default_rng(5).standard_normal(50_000)
+    assert total_of(lambda x, y: x * y, values, values) == pytest.approx(exact(values**2), rel=2.3e-16)
+    assert total_of(lambda x: x, np.array([1e16, 1.0, -1e16, 1.0])) == 2.0
+    assert total_of(lambda x: x, np.array([])) == 0.0

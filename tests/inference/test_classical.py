@@ -19,6 +19,8 @@ from calibcore.inference.classical import (
     hosmer_lemeshow,
     spiegelhalter,
 )
+from calibcore.inference.logit_fit import Logits, fit_cox, fit_in_the_large
+from calibcore.inference.logit_nodes import nodes
 from calibcore.profile import Profile
 
 
@@ -360,3 +362,39 @@ def test_properties(rows, random):
         assert back.cox.likelihood_ratio == close(ahead.cox.likelihood_ratio, abs=1e-9)
     if ahead.spiegelhalter.z is not None:
         assert back.spiegelhalter.z == close(ahead.spiegelhalter.z, abs=1e-12)
+
+
+@pytest.mark.parametrize(("intercept", "slope"), [(0, 1), (-0.3, 0.4), (0.2, 1.9), (1, 3.5), (0, -0.5)])
+def test_fits_of_many_cells_are_those_of_every_cell(intercept, slope):
+    # 30,000 different scores, so that nodes stand for them; a slope above 2 goes back to the cells
+    rng = np.random.default_rng(5)
+    p = rng.beta(0.9, 0.9, 30_000)
+    y = rng.random(30_000) < expit(intercept + slope * logit(p))
+    few = Logits.of(profile(p, y))
+    every = few.cells()
+    assert len(few.logit) < len(every.logit) == 30_000
+    found, expected = fit_cox(few), fit_cox(every)
+    for name in ("intercept", "slope"):
+        assert getattr(found, name).value == pytest.approx(getattr(expected, name).value, rel=1e-10, abs=1e-12)
+        assert getattr(found, name).error == pytest.approx(getattr(expected, name).error, rel=1e-10)
+    assert found.likelihood_ratio == pytest.approx(expected.likelihood_ratio, rel=1e-10, abs=1e-9)
+    assert fit_in_the_large(few).value == pytest.approx(fit_in_the_large(every).value, rel=1e-10, abs=1e-12)
+    assert fit_in_the_large(few).error == pytest.approx(fit_in_the_large(every).error, rel=1e-10)
+
+
+def test_certain_rows_beside_many_others_have_no_logit():
+    p = np.concatenate([[0.0, 0.0, 1.0], np.random.default_rng(6).random(25_000)])
+    y = np.concatenate([[0, 0, 1], np.random.default_rng(7).random(25_000) < p[3:]])
+    right, wrong = Logits.of(profile(p, y)), Logits.of(profile(p, np.where(p == 1, 0, y)))
+    assert (right.infinite, right.wrong, wrong.wrong) == (3, False, True)
+    assert right.rate == pytest.approx(float(np.mean(y[3:])), rel=1e-13)
+
+
+@given(st.integers(1, 400), st.integers(0, 10))
+def test_nodes_give_the_sums_of_smooth_functions(n, seed):
+    rng = np.random.default_rng(seed)
+    p = np.sort(rng.beta(0.3, 0.3, n).clip(1e-12, 1 - 1e-12))
+    count = rng.integers(1, 5, n)
+    at, rows, _ = nodes(p, count, np.zeros(n))
+    for f in (expit, lambda x: np.log1p(np.exp(x)), lambda x: x**2 * expit(x) * expit(-x), lambda x: expit(2 * x) * expit(-2 * x)):
+        assert np.sum(rows * f(at)) == pytest.approx(np.sum(count * f(logit(p))), rel=1e-11, abs=1e-12)

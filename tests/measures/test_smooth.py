@@ -9,6 +9,7 @@ import reference as ref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import calibcore.measures.smooth as module
 from calibcore.errors import InputError
 from calibcore.measures.smooth import RESOLUTION, smooth_calibration_error, smooth_error, smoothed_error
 from calibcore.profile import Profile
@@ -143,3 +144,16 @@ def test_properties(rows, random):
     weighted = smooth_error(profile(p, y, weight=w.astype(float))).value
     assert smooth_error(profile(np.repeat(p, w), np.repeat(y, w))).value == pytest.approx(weighted, abs=1e-9)
     assert smooth_error(profile(p, y, weight=w * 2.0**60)).value == weighted
+
+
+def test_a_coarse_grid_of_many_cells_is_the_same_filled_or_thinned():
+    rng = np.random.default_rng(4)
+    p = rng.random(300_000)
+    blur = module._Blur(profile(p, rng.random(300_000) < p**1.1))
+    for steps in (2**13, 2**16, 2**18, 2**19):
+        at = np.minimum(p_at := blur._value * steps, steps)
+        left = np.minimum(at.astype(int), steps - 1)
+        filled = np.zeros(steps + 1)
+        np.add.at(filled, left, blur._residual * (1 - (p_at - left)))
+        np.add.at(filled, left + 1, blur._residual * (p_at - left))
+        np.testing.assert_allclose(blur._grid(steps), filled, rtol=0, atol=1e-15)
