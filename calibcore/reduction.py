@@ -23,6 +23,13 @@ _WEIGHTED = ("weight", "near", "near_squared", "weight_squared", "heavy_near", "
 class Reduction:
     """The rows of one view, as sums by cell and outcome.
 
+    Parameters
+    ----------
+    sparse : bool
+        Keep sums for the cells that hold rows only, which takes less memory and more time: for many views and groups.
+
+    Notes
+    -----
     Values are met in their own precision: float32 values the cuts as float32 numbers.  float16 has so few values that each is a
     cell of its own, and the profile is exact.
 
@@ -34,9 +41,11 @@ class Reduction:
     [0, 1]
     """
 
-    __slots__ = ("_exact", "_sums", "_weighted")
+    __slots__ = ("_exact", "_inside", "_sparse", "_sums", "_weighted")
 
-    def __init__(self) -> None:
+    def __init__(self, *, sparse: bool = False) -> None:
+        self._sparse = sparse
+        self._inside: Inside | None = None
         self._sums: dict[str, NDArray[Any]] = {}
         self._weighted = False
         self._exact: Profile | None = None
@@ -60,6 +69,8 @@ class Reduction:
         for start in range(0, len(value), _BLOCK):
             rows_of = slice(start, start + _BLOCK)
             self._add(value[rows_of], event[rows_of], None if weight is None else weight[rows_of])
+        if self._sparse:
+            self._inside, self._sums = self.inside(), {}
 
     def _add(self, value: NDArray[Any], event: NDArray[np.bool_], weight: FloatArray | None) -> None:
         key = grid(value.dtype).locate(value)
@@ -85,12 +96,15 @@ class Reduction:
 
     def inside(self) -> Inside:
         """What was added, by cell."""
+        if not self._sums and self._inside is not None:
+            return self._inside
         sums = {name: values.reshape(SIZE, 2) for name, values in self._sums.items()}
         filled = np.flatnonzero(sums["count"].any(axis=1))
         kept = {name: values[filled] for name, values in sums.items()}
         if not self._weighted:
             kept["weight"] = kept["count"]
-        return Inside.from_cells(filled, {**kept, "count": kept["count"].sum(axis=1)})
+        found = Inside.from_cells(filled, {**kept, "count": kept["count"].sum(axis=1)})
+        return found if self._inside is None else self._inside + found
 
     def profile(self, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0) -> Profile:
         """The profile of what was added."""
