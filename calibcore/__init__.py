@@ -52,9 +52,17 @@ from calibcore.profile import Profile
 from calibcore.version import __version__
 
 if TYPE_CHECKING:
-    from calibcore.io import Layout, Mapping, inspect, read
+    from calibcore.io import Layout, Mapping, inspect, read, reduce, reduce_models, write_profiles
 
-_READERS = ("Layout", "Mapping", "inspect", "read")  # loaded when first used: the statistics need no files
+_READERS = (
+    "Layout",
+    "Mapping",
+    "inspect",
+    "read",
+    "reduce",
+    "reduce_models",
+    "write_profiles",
+)  # loaded when first used: the statistics need no files
 
 
 def __getattr__(name: str) -> Any:
@@ -119,6 +127,8 @@ __all__ = [
     "prior_shift",
     "read",
     "reconcile",
+    "reduce",
+    "reduce_models",
     "refinement",
     "remedies",
     "risk_coverage",
@@ -131,4 +141,5 @@ __all__ = [
     "threshold_panel",
     "thresholded_adaptive_calibration_error",
     "top_label_calibration_error",
+    "write_profiles",
 ]

@@ -346,7 +346,9 @@ def _top_label(confidence: Numbers, rows: _Rows, used: Used, beside: dict[str, A
             label = 1 - label if first else label
             classes = rows.classes[::-1] if first else rows.classes
             kept = {k: v for k, v in beside.items() if k not in ("notes", "sample_weight")}
-            return Predictions.from_matrix(label, matrix, classes, notes=(*beside["notes"], BOTH_SIDES), weight=beside["sample_weight"], **kept)
+            return Predictions.from_matrix(
+                label, matrix, classes, notes=(*beside["notes"], BOTH_SIDES), weight=beside["sample_weight"], **kept
+            )
     names = np.array(rows.classes, dtype=object) if rows.classes else None
     label_names = None if rows.label is None or names is None else names[_taken(rows.label, used)]
     predicted_names = None if rows.predicted is None or names is None else names[_taken(rows.predicted, used)]

@@ -10,8 +10,8 @@ from calibcore.checks import listing
 __all__ = ["counted_on", "joined_notes"]
 
 _QUOTED = re.compile(r"('[^']*')")
-_ROWS = re.compile(r"\b[Rr]ows? \d[\d,]*(?:, \d[\d,]*)*(?: and \d[\d,]*(?! more))?")
-_NUMBER = re.compile(r"\d[\d,]*\d|\d")
+_ROWS = re.compile(r"\b[Rr]ows? \d+(?:,\d{3})*(?:, \d+(?:,\d{3})*)*(?: (?:and|to) (?!\S+ more)\d+(?:,\d{3})*)?")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*")
 _LEFT_OUT = re.compile(r"([\d,]+) of [\d,]+ rows left out: (.+)\.")
 _REASON = re.compile(r"(?:^|, | and )([\d,]+) (?=without a |with a label |where )")
 _UNEQUAL = re.compile(r"([\d,]+) rows? do(?:es)? not add up to exactly 1 \(largest difference (\S+)\); used as written\.")

@@ -55,8 +55,16 @@ class Plan:
     derived: bool = False
 
     @classmethod
-    def of(cls, sample: Any, mapping: Mapping | None = None, *, name: str = "data", views: Sequence[str] | None = None) -> Plan:
-        """The plan for rows such as those of ``sample``, an Arrow table with the same columns.
+    def of(
+        cls,
+        sample: Any,
+        mapping: Mapping | None = None,
+        *,
+        name: str = "data",
+        views: Sequence[str] | None = None,
+        index: tuple[str, ...] = (),
+    ) -> Plan:
+        """The plan for rows such as those of ``sample``, an Arrow table with the same columns; ``index`` are those of an index.
 
         Raises
         ------
@@ -65,7 +73,7 @@ class Plan:
         InputError
             If it holds no predictions, or rows go together in clusters, which a reduced profile does not know.
         """
-        table = _table(sample, name)
+        table = replace(_table(sample, name), index=index)
         mapping = replace(mapping or Mapping(), time=(), id=()).settled(tuple(table.columns))
         if mapping.cluster:
             raise InputError(NO_CLUSTERS)
@@ -73,7 +81,7 @@ class Plan:
         found = predictions_of(whole, replace(reading, groups=()), replace(mapping, missing="drop"))
         if whole.n_rows != table.n_rows:
             raise InputError(
-                "Several rows make one case here, and batches could part them. Read the rows whole (calibcore.read), or give one row a case.",
+                "Several rows make one case, and batches could part them. Read the rows whole (calibcore.read), or give each case a row.",
                 rule=MANY_ROWS_A_CASE,
             )
         used = [c for c in _used(reading) if c in table.columns]
