@@ -22,20 +22,21 @@ _COUNTS = (  # what stands before a count, the count, and what stands behind it
 )
 
 
-def counted_on(text: str, first: int) -> str:
-    """A sentence about rows of a batch, whose row 1 is row ``first`` + 1 of all rows.
+def counted_on(text: str, row: int | Callable[[int], int]) -> str:
+    """A sentence about rows of a batch, of which ``row`` come before it, or with the row that each is.
 
     Examples
     --------
     >>> counted_on("Rows 1, 4 and 7 of column 'row 2': values outside [0, 1].", 1000)
     "Rows 1,001, 1,004 and 1,007 of column 'row 2': values outside [0, 1]."
     """
+    to: Callable[[int], int] = (lambda i: i + row) if isinstance(row, int) else row
     parts = _QUOTED.split(text)
-    return "".join(part if i % 2 else _ROWS.sub(lambda rows: _later(rows.group(), first), part) for i, part in enumerate(parts))
+    return "".join(part if i % 2 else _ROWS.sub(lambda rows: _later(rows.group(), to), part) for i, part in enumerate(parts))
 
 
-def _later(rows: str, first: int) -> str:
-    return _NUMBER.sub(lambda number: f"{_count(number.group()) + first:,}", rows)
+def _later(rows: str, to: Callable[[int], int]) -> str:
+    return _NUMBER.sub(lambda number: f"{to(_count(number.group())):,}", rows)
 
 
 def joined_notes(batches: Iterable[tuple[str, ...]], rows: int) -> tuple[str, ...]:

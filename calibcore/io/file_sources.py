@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,8 @@ def _parquet(paths: Sequence[Path], name: str) -> Source:
         scanner = data.scanner(columns=columns and list(columns), batch_size=BATCH, batch_readahead=4, fragment_readahead=1)
         return scanner.to_batches()  # type: ignore[no-any-return]
 
-    sample = _parquet_sample(files, data.schema, n_rows)
-    return Source(name, sample, batches, n_rows, index=pandas_index(data.schema))
+    sample, places = _parquet_sample(files, data.schema, n_rows)
+    return Source(name, sample, batches, n_rows, index=pandas_index(data.schema), places=places)
 
 
 def _damaged(paths: Sequence[Path]) -> str:
@@ -134,23 +135,24 @@ def _damaged(paths: Sequence[Path]) -> str:
     return paths[0].name
 
 
-def _parquet_sample(files: Sequence[Any], schema: Any, n_rows: int) -> Any:
-    """The first rows of some row groups and the last of the last, so that a sorted file shows more than its beginning."""
+def _parquet_sample(files: Sequence[Any], schema: Any, n_rows: int) -> tuple[Any, tuple[tuple[int, int], ...]]:
+    """Rows from the beginning, or from all over, of row groups that are spread over the files, and where these rows are."""
     groups = [(f, group.id, group.num_rows) for f in files for group in f.row_groups]
     if n_rows <= PIECES * PIECE:
-        return together([f.to_table(schema=schema) for f in files])
+        return together([f.to_table(schema=schema) for f in files]), ((0, n_rows),)
     chosen = sorted({len(groups) * i // PIECES for i in range(PIECES)} | {len(groups) - 1})
-    few = len(chosen) < PIECES  # then several pieces of each
-    pieces = []
+    before = [0, *accumulate(rows for _, _, rows in groups)]
+    pieces, places = [], list[tuple[int, int]]()
     for place in chosen:
         file, group, rows = groups[place]
         part = file.subset(row_group_ids=[group])
-        if few and rows * len(chosen) <= _SAMPLED:
-            table = part.to_table(schema=schema)
-            pieces += [table.slice(start, count) for start, count in spread(rows)]
+        if len(chosen) < PIECES and rows * len(chosen) <= _SAMPLED:
+            table, inside = part.to_table(schema=schema), spread(rows)
         else:
-            pieces.append(part.head(PIECE, schema=schema, batch_size=PIECE))
-    return together(pieces)
+            table, inside = part.head(PIECE, schema=schema, batch_size=PIECE), [(0, min(PIECE, rows))]
+        pieces += [table.slice(start, count) for start, count in inside]
+        places += [(before[place] + start, count) for start, count in inside]
+    return together(pieces), tuple(places)
 
 
 def _arrow(paths: Sequence[Path], name: str) -> Source:

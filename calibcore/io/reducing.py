@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.io.batch_notes import counted_on
 from calibcore.io.containers import named, path_tables
 from calibcore.io.file_sources import file_source, paths_of, same_columns
 from calibcore.io.labels import NO_CLASS
@@ -264,7 +265,18 @@ def _plan(source: Source, mapping: Mapping, views: Sequence[str] | None) -> Plan
     except AmbiguousLayout as ambiguous:
         raise AmbiguousLayout(ambiguous.questions, source=source.name) from None
     except InputError as error:
-        raise named(error, source.name) from None
+        raise _placed(error, source) from None
+
+
+def _placed(error: InputError, source: Source) -> InputError:
+    """A fault of the sample, with the row that it has in the source."""
+    if error.row is None:
+        return named(error, source.name)
+    text = f"{source.name}: {counted_on(str(error), source.row)}"
+    row: int | None = source.row(error.row)
+    if not source.places:
+        text, row = f"{source.name}, in a sample of {len(source.sample):,} rows from all over it: {error}", None
+    return InputError(text, rule=error.rule, value=error.value, row=row, column=error.column, available=error.available)
 
 
 def _passed(source: Source, plan: Plan, heard: Heard | None) -> list[Predictions]:

@@ -48,6 +48,8 @@ class Source:
         Columns of texts that are numbers, as far as the sample tells.
     index : tuple of str
         Columns that were the index of a data frame.
+    places : tuple of (int, int)
+        Rows before each piece of the sample, and how many it has; none where this is not known.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Source:
     share: Callable[[int], float | None] | None = None
     numbers: tuple[str, ...] = ()
     index: tuple[str, ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
 
     def done(self, rows: int) -> float | None:
         """The share of the work that is done after so many rows."""
@@ -76,7 +79,15 @@ class Source:
         if not wanted:
             return self
         more = _rows(self.batches(None, ()), sorted(wanted), self.sample.schema)
-        return replace(self, sample=together([self.sample, more]))
+        return replace(self, sample=together([self.sample, more]), places=self.places and (*self.places, *((w, 1) for w in sorted(wanted))))
+
+    def row(self, of_sample: int) -> int:
+        """The row (from 1) that a row of the sample is."""
+        for before, count in self.places:
+            if of_sample <= count:
+                return before + of_sample
+            of_sample -= count
+        return of_sample
 
     def constant(self) -> list[str]:
         """Columns of names that hold one value in the sample, of which there may be more elsewhere."""
@@ -142,13 +153,14 @@ def table_source(table: Any, index: tuple[str, ...] = (), *, name: str) -> Sourc
     """An Arrow table in memory."""
     if not table.num_rows:
         raise InputError("The data frame has no rows. Give it its rows.")
-    sample = together([table.slice(start, rows) for start, rows in spread(table.num_rows)])
+    places = spread(table.num_rows)
+    sample = together([table.slice(start, rows) for start, rows in places])
 
     def batches(columns: Sequence[str] | None, _: Sequence[str]) -> Iterable[Any]:
         chosen = table if columns is None else table.select(list(columns))
         return chosen.to_batches(max_chunksize=BATCH)  # type: ignore[no-any-return]
 
-    return Source(name, sample, batches, table.num_rows, index=index)
+    return Source(name, sample, batches, table.num_rows, index=index, places=tuple(places))
 
 
 def stream_source(reader: Any, name: str) -> Source:
@@ -164,14 +176,14 @@ def stream_source(reader: Any, name: str) -> Source:
             break
     if not rows:
         raise InputError("The data frame has no rows. Give it its rows.")
-    sample = pa.Table.from_batches(first, schema=reader.schema).slice(0, _FIRST_ROWS)
+    sample = pa.Table.from_batches(first, schema=reader.schema).slice(0, _FIRST_ROWS).combine_chunks()
     waiting: list[Iterator[Any]] = [chain(first, reader)]
 
     def batches(columns: Sequence[str] | None, _: Sequence[str]) -> Iterator[Any]:
         passing = waiting.pop()
         return (b if columns is None else b.select(list(columns)) for whole in passing for b in _parts(whole))
 
-    return Source(name, sample.combine_chunks(), batches, again=False)
+    return Source(name, sample, batches, again=False, places=((0, len(sample)),))
 
 
 def _parts(batch: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.io.apply import Skipped, batch_predictions, predictions_of
+from calibcore.io.apply import NO_ROW, Skipped, batch_predictions, predictions_of
 from calibcore.io.batch_notes import counted_on
 from calibcore.io.cell_table import About
 from calibcore.io.columns import Table
@@ -37,7 +37,7 @@ class Plan:
     mapping : Mapping
     reading : Reading
     about : tuple of About
-        The models of the sample.
+        The models of the sample; none where it holds a row that cannot be used.
     columns : tuple of str
         Columns that must be read.
     views : tuple of str or None
@@ -77,8 +77,8 @@ class Plan:
         mapping = replace(mapping or Mapping(), time=(), id=()).settled(tuple(table.columns))
         if mapping.cluster:
             raise InputError(NO_CLUSTERS)
-        whole, reading = read_layout(table, mapping)
-        found = predictions_of(whole, replace(reading, groups=()), replace(mapping, missing="drop"))
+        tolerant = replace(mapping, missing="drop")
+        whole, reading = read_layout(table, tolerant)
         if whole.n_rows != table.n_rows:
             raise InputError(
                 "Several rows make one case, and batches could part them. Read the rows whole (calibcore.read), or give each case a row.",
@@ -86,6 +86,7 @@ class Plan:
             )
         used = [c for c in _used(reading) if c in table.columns]
         derived = any(whole.column(c) is not table.columns.get(c) for c in _used(reading))
+        found = _models_of(whole, replace(reading, groups=()), tolerant)
         about = tuple(About(p.name, p.task, p.classes, {**p.source, "sha256": None}, reading.notes) for p in found)
         return cls(name, mapping, reading, about, tuple(table.columns) if derived else tuple(used), _kept(views), derived)
 
@@ -130,6 +131,16 @@ class Plan:
         if (reading.form, reading.units, reading.classes) != (self.reading.form, self.reading.units, self.reading.classes):
             raise InputError("The columns are not laid out as in the first rows. Name them (Mapping, or options such as --label).")
         return whole, reading
+
+
+def _models_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions]:
+    """The models of a sample; none where a row cannot be used, which is told with its place when it is met among all."""
+    try:
+        return predictions_of(table, reading, mapping)
+    except InputError as error:
+        if error.row is None and error.rule != NO_ROW:
+            raise
+        return []
 
 
 def _kept(views: Sequence[str] | None) -> tuple[str, ...] | None:
