@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from calibcore.checks import listing
+from calibcore.checks import listing, needs_all
 from calibcore.errors import InputError
 from calibcore.grid import ORDER
 from calibcore.io.cell_table import About, cells_of, models_of
@@ -41,7 +41,15 @@ def write_profiles(models: Sequence[Predictions], path: str | Path) -> None:
     models : sequence of Predictions
         Known from profiles, or with rows, which then are reduced.
     path : str or path
+
+    Raises
+    ------
+    InputError
+        If there is no model, or one whose rows go together in clusters.
     """
+    needs_all(models, Predictions, "write_profiles")
+    if not models:
+        raise InputError("write_profiles needs at least one model.")
     Path(path).write_bytes(profile_bytes(models))
 
 
