@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.errors import InputError
 
-__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "fractions", "grid", "is_point", "mirrored"]
+__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "fractions", "grid", "is_point", "mirrored", "table_place"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -167,6 +167,11 @@ def grid(dtype: np.dtype[Any]) -> Grid:
     exact = np.where(owner >= 0, edge, np.nan)
     start, most = _table(edge)
     return Grid(edge, exact, np.concatenate([below, np.where(owner >= 0, 2 * owner, below)]).astype(np.intp), start, most)
+
+
+def table_place() -> tuple[int, int, int]:
+    """Where a value is in the table: how far the bits of min(p, 1 − p) are shifted, what is taken away, what is added above ½."""
+    return _SHIFT, _DEEPEST << _BITS, _STEPS
 
 
 def _table(edge: FloatArray) -> tuple[IndexArray, int]:

@@ -13,7 +13,7 @@ from calibcore.inside import Inside
 from calibcore.profile import Profile, Task
 from calibcore.totals import Totals
 
-__all__ = ["Reduction", "inside_of"]
+__all__ = ["Reduction", "inside_beyond"]
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 1 << 17  # rows
@@ -107,7 +107,7 @@ class Reduction:
         kept = {name: values[filled] for name, values in sums.items()}
         if not self._weighted:
             kept["weight"] = kept["count"]
-        found = inside_of(filled, kept)
+        found = inside_beyond(filled, kept, _nearest_ends()[filled])
         return found if self._inside is None else self._inside + found
 
     def profile(self, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0) -> Profile:
@@ -138,23 +138,24 @@ def _nearest_ends() -> FloatArray:
     return found
 
 
-def inside_of(cell: NDArray[np.intp], sums: dict[str, NDArray[Any]]) -> Inside:
-    """The sums inside cells, from sums of how far min(p, 1 − p) lies beyond its smallest value there.
+def inside_beyond(cell: NDArray[np.intp], sums: dict[str, NDArray[Any]], start: FloatArray) -> Inside:
+    """The sums inside cells, from sums of how far min(p, 1 − p) lies beyond a start that all rows of a part share.
 
-    What all rows of a cell share is multiplied by their number and not added up row by row: equal values lose nothing, others
-    the less, the narrower the cell.
+    What they share is multiplied by their number and not added up row by row: equal values lose nothing, others the less, the
+    narrower the cell.
 
     Parameters
     ----------
     cell : array of shape (parts,), int
     sums : dict of name to array of shape (parts, 2)
         As `Inside` has them, apart by outcome.
+    start : array of shape (parts,)
     """
-    found, start = dict(sums), _nearest_ends()[cell][:, None]
+    found, s = dict(sums), start[:, None]
     for weight, near, squared in (("weight", "near", "near_squared"), ("weight_squared", "heavy_near", "heavy_near_squared")):
         if near in sums:
-            found[near] = sums[weight] * start + sums[near]
-            found[squared] = sums[weight] * start**2 + 2 * start * sums[near] + sums[squared]
+            found[near] = sums[weight] * s + sums[near]
+            found[squared] = sums[weight] * s**2 + 2 * s * sums[near] + sums[squared]
     return Inside.from_cells(cell, {**found, "count": sums["count"].sum(axis=1)})
 
 

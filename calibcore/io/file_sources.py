@@ -114,8 +114,9 @@ def _parquet(paths: Sequence[Path], name: str) -> Source:
         raise InputError("The file has columns but no data rows. Save it again with its rows.")
 
     def batches(columns: Sequence[str] | None, _: Sequence[str]) -> Iterator[Any]:
-        # Few batches ahead: each may hold the texts of a whole row group.
-        scanner = data.scanner(columns=columns and list(columns), batch_size=BATCH, batch_readahead=4, fragment_readahead=1)
+        # What is read ahead would be kept to the end of a file, and batches that wait take memory.
+        reading = {"batch_readahead": 2, "fragment_readahead": 1, "fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)}
+        scanner = data.scanner(columns=columns and list(columns), batch_size=BATCH, **reading)
         return scanner.to_batches()  # type: ignore[no-any-return]
 
     sample, places = _parquet_sample(files, data.schema, n_rows)
@@ -145,14 +146,26 @@ def _parquet_sample(files: Sequence[Any], schema: Any, n_rows: int) -> tuple[Any
     pieces, places = [], list[tuple[int, int]]()
     for place in chosen:
         file, group, rows = groups[place]
-        part = file.subset(row_group_ids=[group])
         if len(chosen) < PIECES and rows * len(chosen) <= _SAMPLED:
-            table, inside = part.to_table(schema=schema), spread(rows)
+            table, inside = file.subset(row_group_ids=[group]).to_table(schema=schema), spread(rows)
         else:
-            table, inside = part.head(PIECE, schema=schema, batch_size=PIECE), [(0, min(PIECE, rows))]
+            table, inside = _first_rows(file, group, schema), [(0, min(PIECE, rows))]
         pieces += [table.slice(start, count) for start, count in inside]
         places += [(before[place] + start, count) for start, count in inside]
     return together(pieces), tuple(places)
+
+
+def _first_rows(file: Any, group: int, schema: Any) -> Any:
+    """The first rows of a row group, of which no more is unpacked; with the columns that the file's folder names."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file.path) as opened:
+        table = pa.Table.from_batches([next(opened.iter_batches(batch_size=PIECE, row_groups=[group]))])
+    named = ds.get_partition_keys(file.partition_expression)
+    columns = [table.column(f.name) if f.name in table.column_names else pa.repeat(named.get(f.name), len(table)) for f in schema]
+    return pa.table([c.cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
 
 def _arrow(paths: Sequence[Path], name: str) -> Source:

@@ -284,7 +284,7 @@ def _passed(source: Source, plan: Plan, heard: Heard | None) -> list[Predictions
     roles = {c for u in plan.reading.units for c in u.columns} | {plan.reading.weight}
     for numbers in (tuple(c for c in source.numbers if c in roles), ()):
         try:
-            return reduced(plan, _heard(source.batches(plan.columns, numbers), source, heard), part=False)
+            return reduced(plan, _heard(source.batches(plan.columns, numbers), source, heard), part=False, expected=source.n_rows or 0)
         except NotNumbers:
             continue
     raise AssertionError

@@ -14,8 +14,10 @@ from calibcore.io.columns import Table
 from calibcore.io.containers import frame_tables
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.ordinary import Ordinary
 from calibcore.io.reading import Reading
 from calibcore.io.row_sums import MAX_CLASS_VIEWS, RowSums
+from calibcore.plain_rows import PlainRows
 from calibcore.predictions import Predictions
 
 __all__ = ["MANY_ROWS_A_CASE", "MAX_CLASS_VIEWS", "Plan", "reduced"]
@@ -161,7 +163,7 @@ def _used(reading: Reading) -> list[str]:
     return list(dict.fromkeys(c for c in (*units, *ones, *reading.groups) if c))
 
 
-def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True) -> list[Predictions]:
+def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: int = 0) -> list[Predictions]:
     """The models in batches of rows, each known from reduced profiles.
 
     Parameters
@@ -171,18 +173,27 @@ def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True) -> list[Pr
         With at least the columns of the plan.
     part : bool
         Whether they are a worker's share, within which errors count rows, and not the source from its first row on.
+    expected : int
+        How many rows there will be, as far as this is known.
 
     Raises
     ------
     InputError
         For rows that cannot be used, saying which.
     """
-    sums, row = RowSums(plan.views), 0
-    for batch in batches:
-        if len(batch):
-            for model in plan.models(batch, row, part=part):
-                sums.add(model)
-        row += len(batch)
-    if not row:
-        raise InputError(f"{plan.name} holds no rows.")
+    sums, row, ordinary = RowSums(plan.views), 0, Ordinary.of(plan)
+    with PlainRows(expected) as plain:
+        for batch in batches:
+            rows = ordinary.rows(batch) if ordinary and len(batch) else None
+            if len(batch) and not (rows and plain.add(*rows)):
+                for model in plan.models(batch, row, part=part):
+                    sums.add(model)
+            row += len(batch)
+        if not row:
+            raise InputError(f"{plan.name} holds no rows.")
+        if ordinary and plain.rows:
+            about, happened = plan.about[0], plain.events
+            profile = plain.profile(ordinary.view, about.task, len(about.classes))
+            labels = dict(zip(about.classes, (plain.rows - happened, happened), strict=False)) if ordinary.view == "positive" else {}
+            sums.add_profile(about, profile, labels)
     return sums.models()

@@ -242,6 +242,16 @@ def test_confidences_of_two_classes_that_fall_below_a_half_late():
     assert found.notes == whole.notes
 
 
+def test_many_row_groups_and_folders_that_name_a_column(tmp_path):
+    table = pa.table({**binary(), "model": ["one"] * (N // 2) + ["two"] * (N // 2)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=50)
+    every = cc.Mapping(model=())
+    same_model(*(f(tmp_path / "rows.parquet", mapping=every)[0] for f in (cc.reduce_models, cc.read)))
+    pq.write_to_dataset(table, tmp_path / "all", partition_cols=["model"])
+    for one, whole in zip(cc.reduce_models(tmp_path / "all"), cc.read(table), strict=True):
+        same_model(one, whole)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
 @pytest.mark.parametrize("columns", [binary(), classes(3)], ids=["binary", "three"])
 def test_rows_sorted_by_label(tmp_path, kind, columns):
