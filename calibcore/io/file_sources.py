@@ -11,6 +11,7 @@ from typing import Any
 from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.arrow_files import ARROW_FILE, ARROW_STREAM, PARQUET, pandas_index, unique_names
+from calibcore.io.profile_file import is_profile
 from calibcore.io.sources import BATCH, PIECE, PIECES, Source, spread, together
 from calibcore.io.text_batches import text_source
 
@@ -55,6 +56,7 @@ def file_source(paths: Sequence[Path], name: str) -> Source | None:
     starts = [_start(p) for p in paths]
     kinds = {_kind(s) for s in starts}
     if kinds == {"parquet"}:
+        _no_profile(paths)
         return _parquet(paths, name)
     if kinds == {"arrow"}:
         return _arrow(paths, name)
@@ -73,6 +75,13 @@ def _kind(start: bytes) -> str:
     if start.startswith(PARQUET):
         return "parquet"
     return "arrow" if start.startswith((ARROW_FILE, ARROW_STREAM)) else "text"
+
+
+def _no_profile(paths: Sequence[Path]) -> None:
+    """InputError for a file that holds profiles already."""
+    made = next((p.name for p in paths if is_profile(p)), None)
+    if made is not None:
+        raise InputError(f"{made} is a profile file already. Open it with calibcore.read; profiles of parts are added with +.")
 
 
 def same_columns(paths: Sequence[Path], schemas: Sequence[Any]) -> None:

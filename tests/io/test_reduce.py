@@ -458,6 +458,8 @@ def test_written_and_read_again(tmp_path):
     models = cc.reduce_models(pa.table({**binary(), "site": ["a", "b"] * (N // 2)}), mapping=cc.Mapping(groups=("site",)), name="m")
     cc.write_profiles(models, tmp_path / "m.parquet")
     same(cc.Profile.read(tmp_path / "m.parquet", "positive"), models[0].profile("positive"))
+    with pytest.raises(cc.InputError, match="is a profile file already"):
+        cc.reduce(tmp_path / "m.parquet")
 
 
 @pytest.mark.parametrize(
