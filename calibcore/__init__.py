@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from calibcore.inference.periods import by_period
     from calibcore.inference.significance import detect
     from calibcore.inference.t_cal import t_cal
-    from calibcore.io import Layout, Mapping, inspect, read
+    from calibcore.io import Layout, Mapping, inspect, read, reduce, reduce_models, write_profiles
     from calibcore.measures.calibration_error import (
         ClasswiseError,
         bin_statistics,
@@ -70,7 +70,7 @@ _HOMES = {  # what each module gives, loaded when first used: a script that take
     "inference.periods": ("by_period",),
     "inference.significance": ("detect",),
     "inference.t_cal": ("t_cal",),
-    "io": ("Layout", "Mapping", "inspect", "read"),
+    "io": ("Layout", "Mapping", "inspect", "read", "reduce", "reduce_models", "write_profiles"),
     "measures.calibration_error": (
         "ClasswiseError",
         "bin_statistics",
@@ -183,6 +183,8 @@ __all__ = [
     "prior_shift",
     "read",
     "reconcile",
+    "reduce",
+    "reduce_models",
     "refinement",
     "remedies",
     "risk_coverage",
@@ -195,4 +197,5 @@ __all__ = [
     "threshold_panel",
     "thresholded_adaptive_calibration_error",
     "top_label_calibration_error",
+    "write_profiles",
 ]

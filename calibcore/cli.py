@@ -20,14 +20,16 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
 from calibcore.names import told_apart
-from calibcore.options import ADDING, BASELINE, LIMITS, READING, REPORTING, VIEWING, Option, left_out, mapping_of, settings_of
+from calibcore.options import ADDING, BASELINE, LIMITS, READING, REDUCING, REPORTING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.progress import Heard, bar, within
 from calibcore.report import limits
 from calibcore.report.blocks import layout_blocks, question_text, result_blocks
 from calibcore.report.details import label_blocks
+from calibcore.report.files import samples, write_file
 from calibcore.report.making import make_report, report_ending, subject_first, time_hint
+from calibcore.report.reductions import reduce_files
 from calibcore.report.tables import plain, record_table, to_csv, to_markdown
 from calibcore.report.terminal import rendered, tracked, waiting
 from calibcore.version import __version__
@@ -146,6 +148,7 @@ def _application() -> Any:
     where = click.Option(["-o", "target"], metavar="FILE", help="Where to write it.")
     test = click.Option(["--remedies"], is_flag=True, help="Test on held-out rows whether recalibration helps; takes a moment.")
     report = [*looking, *map(_click_option, (*(o for o in ADDING if o.to != "on_request"), _ABOUT, *REPORTING)), test, where]
+    reducing = [files, *map(_click_option, (*(o for o in READING if o.to not in ("id", "time")), *REDUCING)), where]
     names = click.Option(["--list", "listed"], is_flag=True, help="List the names and stop.")
     sample = [click.Argument(["name"], required=False), where, names]
     page = [
@@ -163,6 +166,7 @@ def _application() -> Any:
         ),
         (_report, "Write one page for a stakeholder, as HTML or PDF.", report),
         (_inspect, "Say how files are read, and what would be asked.", [*common, _format_option("table", "json")]),
+        (_reduce, "Make one small profile file of files however large, which every command opens.", reducing),
         (_sample, "Write a bundled sample file.", sample),
         (_dashboard, "Open the dashboard in a browser; of a folder, its prediction files are offered.", page),
     ]
@@ -185,7 +189,7 @@ def _click_option(option: Option) -> Any:
     import click
 
     kind = click.Choice(option.kind) if isinstance(option.kind, tuple) else option.kind
-    return click.Option([option.flag, option.to], metavar=option.metavar, help=option.help, type=kind)
+    return click.Option([option.flag, option.to], metavar=option.metavar, help=option.help, type=kind, multiple=option.many)
 
 
 def _format_option(*formats: str) -> Any:
@@ -240,7 +244,7 @@ def _report(files: tuple[str, ...], target: str | None, baseline: str | None, re
     models, grouped = subject_first(run.models, baseline), given["groups"] not in (None, "none")
     with waiting("Writing the report"):
         made = make_report(models, run.settings or Settings(), ending, test=remedies, groups=grouped, **words)
-    _write(str(target), made)
+    write_file(str(target), made)
     return _Answer(err=(f"Wrote {target}.", *time_hint(models[0])))
 
 
@@ -255,8 +259,17 @@ def _inspect(files: tuple[str, ...], output: str, labels_file: str | None, **giv
     return run.answer("", lambda: rendered([block for layout in found for block in layout_blocks(layout)]))
 
 
+def _reduce(files: tuple[str, ...], target: str | None, **given: Any) -> _Answer:
+    run, told = _Run(), list[Any]()
+    try:
+        told += reduce_files(files, target, given)
+    except AmbiguousLayout as asked:
+        run.ask(files[0], asked)
+    return run.answer("", lambda: rendered(told))
+
+
 def _sample(name: str | None, target: str | None, *, listed: bool) -> _Answer:
-    known = _samples()
+    known = samples()
     if listed:
         return _Answer(out="".join(f"{n}\n" for n in known))
     path = known.get((name or "").removesuffix(".csv"))
@@ -265,25 +278,8 @@ def _sample(name: str | None, target: str | None, *, listed: bool) -> _Answer:
     if path is None or target is None:
         it = path.stem if path else "steady-v1"
         raise InputError(f"Say which sample and where to write it, such as  calibcore sample {it} -o {it}.csv")
-    _write(target, path.read_bytes())
+    write_file(target, path.read_bytes())
     return _Answer(err=(f"Wrote {target}.",))
-
-
-def _write(target: str, data: bytes) -> None:
-    try:
-        Path(target).write_bytes(data)
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}.") from None
-
-
-def _samples() -> dict[str, Path]:
-    """Bundled files by name: inside the installed package, or beside it in a checkout."""
-    spec = importlib.util.find_spec("dashboard")
-    homes = [Path(p) for p in (spec.submodule_search_locations or ())] if spec else []
-    folder = next((f for home in homes for f in (home / "assets", home.parent / "assets") if f.is_dir()), None)
-    if folder is None:
-        raise InputError("The sample files are missing from this installation; install calibcore again.")
-    return {path.stem: path for path in sorted(folder.glob("*.csv"))}
 
 
 def _dashboard(paths: tuple[str, ...], port: int | None, host: str) -> _Answer:
@@ -350,10 +346,14 @@ class _Run:
         try:
             yield
         except AmbiguousLayout as asked:
-            self.questions += [(where, q) for q in asked.questions if not q.forgives]
-            self.errors += [f"{Path(where).name}: {q.text}" for q in asked.questions if q.forgives]
+            self.ask(where, asked)
         except InputError as error:
             self.errors.append(str(error) if Path(where).name in str(error) else f"{Path(where).name}: {error}")
+
+    def ask(self, where: str, asked: AmbiguousLayout) -> None:
+        """Note the questions of a file; one about a fault is told as such."""
+        self.questions += [(where, q) for q in asked.questions if not q.forgives]
+        self.errors += [f"{Path(where).name}: {q.text}" for q in asked.questions if q.forgives]
 
     @property
     def code(self) -> int:

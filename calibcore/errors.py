@@ -117,6 +117,13 @@ class AmbiguousLayout(InputError):  # noqa: N818 - a question, and the name is p
         prefix = f"{source}: " if source else ""
         super().__init__(prefix + " ".join(q.in_python() for q in self.questions))
 
+    def __reduce__(self) -> tuple[Any, ...]:  # workers of a cluster send it to whoever asks
+        return _asked, (self.questions, self.source)
+
+
+def _asked(questions: tuple[Question, ...], source: str | None) -> AmbiguousLayout:
+    return AmbiguousLayout(questions, source=source)
+
 
 def without_options(text: str) -> str:
     """A sentence without its brackets about options and answers of the command line, which say nothing elsewhere.

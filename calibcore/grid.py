@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.errors import InputError
 
-__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "fractions", "grid", "is_point", "mirrored"]
+__all__ = ["ORDER", "SIZE", "Grid", "cuts", "ends", "fractions", "grid", "is_point", "mirrored", "table_place"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -24,6 +24,7 @@ _DECIMALS = range(2, 10)
 _BITS = 10  # of the mantissa that tell where in the table to begin
 _SHIFT = 52 - _BITS
 _DEEPEST = 1023 - 32  # biased exponent below which no cut but 0 lies
+_BLOCK = 1 << 14  # values that stay in the processor's cache while several steps go over them
 _STEPS = ((1022 - _DEEPEST) << _BITS) + 1  # entries of one side of the table, min(p, 1 − p) ≤ 1/2
 
 
@@ -91,9 +92,9 @@ class Grid:
         The cuts in that precision, as doubles.
     exact : array of shape (cuts,)
         The same where the cut is a cell of its own, NaN elsewhere.
-    below, at : array of shape (cuts,), int32
-        Cell of a value under the cut (and above the one before), and of a value that equals ``exact``.
-    start : array of shape (2 · table,), int32
+    cells : array of shape (2 · cuts,)
+        Cell of a value under each cut (and above the one before), then of a value that equals each ``exact``.
+    start : array of shape (2 · table,)
         For the leading bits of min(p, 1 − p), first of p ≤ 1/2 and then of p > 1/2: how many cuts are certainly below.
     most : int
         How many cuts can lie between two neighbouring entries of ``start``.
@@ -101,10 +102,14 @@ class Grid:
 
     edge: FloatArray
     exact: FloatArray
-    below: NDArray[np.int32]
-    at: NDArray[np.int32]
-    start: NDArray[np.int32]
+    cells: IndexArray
+    start: IndexArray
     most: int
+
+    @property
+    def points(self) -> int:
+        """How many cuts there are: as far into ``cells`` begin those of the cuts themselves."""
+        return len(self.edge)
 
     def locate(self, value: NDArray[Any]) -> IndexArray:
         """Cell of each probability, shape as ``value``.
@@ -114,15 +119,31 @@ class Grid:
         value : array of shape (n,), float
             In [0, 1], of the precision of the grid.
         """
-        p = value.astype(np.float64)
-        upper = p > 0.5
-        near = np.where(upper, 1.0 - p, p)  # without rounding
-        key = np.maximum((near.view(np.int64) >> _SHIFT) - (_DEEPEST << _BITS), 0)
-        key += np.where(upper, _STEPS, 0)
-        under = self.start[key].astype(np.intp)
+        found = np.empty(len(value), dtype=np.intp)
+        for start in range(0, len(value), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            self._locate(np.asarray(value[rows], dtype=np.float64), found[rows])
+        return found
+
+    def _locate(self, p: FloatArray, under: IndexArray) -> None:
+        """Put cells into ``under``; each step overwrites what the one before needed, so that all stays in the cache."""
+        near, key, upper = 1.0 - p, np.empty(len(p), dtype=np.int64), p > 0.5
+        np.minimum(near, p, out=near)  # without rounding, where 1 − p is the smaller
+        np.right_shift(near.view(np.int64), _SHIFT, out=key)
+        key -= _DEEPEST << _BITS
+        np.maximum(key, 0, out=key)
+        np.multiply(upper, _STEPS, out=under)
+        key += under
+        self.start.take(key, out=under, mode="clip")
         for _ in range(self.most):
-            under += self.edge[under] < p
-        return np.asarray(np.where(self.exact[under] == p, self.at[under], self.below[under]), dtype=np.intp)
+            self.edge.take(under, out=near, mode="clip")
+            np.less(near, p, out=upper)
+            under += upper
+        self.exact.take(under, out=near, mode="clip")
+        np.equal(near, p, out=upper)
+        np.multiply(upper, self.points, out=key)
+        key += under
+        self.cells.take(key, out=under, mode="clip")
 
 
 @cache
@@ -145,14 +166,19 @@ def grid(dtype: np.dtype[Any]) -> Grid:
     below[0] = 0
     exact = np.where(owner >= 0, edge, np.nan)
     start, most = _table(edge)
-    return Grid(edge, exact, below.astype(np.int32), np.where(owner >= 0, 2 * owner, below).astype(np.int32), start, most)
+    return Grid(edge, exact, np.concatenate([below, np.where(owner >= 0, 2 * owner, below)]).astype(np.intp), start, most)
 
 
-def _table(edge: FloatArray) -> tuple[NDArray[np.int32], int]:
+def table_place() -> tuple[int, int, int]:
+    """Where a value is in the table: how far the bits of min(p, 1 − p) are shifted, what is taken away, what is added above ½."""
+    return _SHIFT, _DEEPEST << _BITS, _STEPS
+
+
+def _table(edge: FloatArray) -> tuple[IndexArray, int]:
     bits = (np.arange(_STEPS + 1, dtype=np.int64) + (_DEEPEST << _BITS)) << _SHIFT
     near = bits.view(np.float64)
     near[0] = 0.0
     least = np.searchsorted(edge, near[:-1], side="left")  # cuts < p for the smallest p of an entry
     most = np.searchsorted(edge, near[1:], side="left")
     low, high = np.searchsorted(edge, 1.0 - near[1:], side="left"), np.searchsorted(edge, 1.0 - near[:-1], side="left")
-    return np.concatenate([least, low]).astype(np.int32), int(max((most - least).max(), (high - low).max()))
+    return np.concatenate([least, low]).astype(np.intp), int(max((most - least).max(), (high - low).max()))

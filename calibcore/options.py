@@ -18,10 +18,12 @@ __all__ = [
     "BASELINE",
     "LIMITS",
     "READING",
+    "REDUCING",
     "REPORTING",
     "VIEWING",
     "Option",
     "left_out",
+    "listed",
     "mapping_arguments",
     "mapping_of",
     "settings_arguments",
@@ -31,13 +33,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of the command line; ``to`` is the field it fills, ``kind`` a type or the words allowed."""
+    """An option of the command line; ``to`` is the field it fills, ``kind`` a type or the words allowed; ``many`` may be given again."""
 
     flag: str
     to: str
     metavar: str | None
     help: str
     kind: type | tuple[str, ...] = str
+    many: bool = False
 
 
 READING = (
@@ -107,6 +110,18 @@ REPORTING = (
     Option("--note", "note", "TEXT", "The analyst's own remark, up to 280 characters, marked as such."),
     Option("--training", "training", None, "Whether these rows were used to train or tune the model.", ("yes", "no", "unknown")),
 )
+REDUCING = (
+    Option(
+        "--view",
+        "views",
+        "VIEW[,VIEW…]",
+        "Views to keep: top-label, positive, class:NAME (default: the first two, and up to 20 classes).",
+        many=True,
+    ),
+    Option("--name", "name", "TEXT", "A name for the model, instead of the file's."),
+    Option("--engine", "engine", None, "Who reads the files: this process (default), Spark or Dask.", ("arrow", "spark", "dask")),
+    Option("--master", "master", "URL", "Where Spark runs, such as local[2]."),
+)
 BASELINE = Option("--baseline", "baseline", "NAME", "Model that the others are compared with (default: the first).")
 
 
@@ -115,10 +130,10 @@ def mapping_of(given: dict[str, Any]) -> Mapping:
     fields = {k: v for k, v in given.items() if v is not None}
     for name in _LISTS:
         if name in fields:
-            fields[name] = _list(fields[name])
+            fields[name] = listed(fields[name])
     for name in ("probabilities", "confidence"):
         if name in fields:
-            columns = _list(fields[name])
+            columns = listed(fields[name])
             fields[name] = columns[0] if len(columns) == 1 else columns
     return Mapping(**fields)
 
@@ -130,7 +145,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
         if fields.get(name, "").replace("_", "-") in _HYPHENATED:
             fields[name] = fields[name].replace("-", "_")
     if "on_request" in fields:
-        fields["on_request"] = tuple(name.replace("-", "_") for name in _list(fields["on_request"]))
+        fields["on_request"] = tuple(name.replace("-", "_") for name in listed(fields["on_request"]))
     edges, source = given["edges"], given["edges_from"]
     if edges is not None and (source is not None or {"n_bins", "strategy"} & set(fields)):
         raise InputError("--edges says what the bins are; leave out --edges-from, --bins and --strategy.")
@@ -193,14 +208,14 @@ def _written(role: str, value: object) -> str | None:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    """Names as `_list` takes them apart; those it would not leave alone stand in quotes."""
+    """Names as `listed` takes them apart; those it would not leave alone stand in quotes."""
     out = io.StringIO()
     as_they_are = all(n == n.strip() and n for n in names)
     csv.writer(out, lineterminator="", quoting=csv.QUOTE_MINIMAL if as_they_are else csv.QUOTE_ALL).writerow(names)
     return out.getvalue()
 
 
-def _list(text: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
     """Names between commas; one that holds a comma stands in double quotes."""
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 

@@ -37,7 +37,7 @@ PROFILES = {
 }
 MODELS = {"by_group": ("site",), "by_period": (), "each_group": ("site", lambda rows: rows.n), "refinement": (), "remedies": ()}
 EITHER = {"analyze": (), "detect": ()}
-LISTS = {"compare": (), "multilabel": ()}
+LISTS = {"compare": (), "multilabel": (), "write_profiles": ("model.parquet",)}
 NO_MODEL = {  # arrays, files, or p-values
     "adaptive_calibration_error",
     "benjamini_hochberg",
@@ -60,6 +60,8 @@ NO_MODEL = {  # arrays, files, or p-values
     "prior_shift",
     "read",
     "reconcile",
+    "reduce",
+    "reduce_models",
     "root_mean_square_calibration_error",
     "skill_scores",
     "smooth_calibration_error",
@@ -120,9 +122,9 @@ def test_what_takes_either_names_both(name, wrong):
 def test_what_takes_several_models_says_so(name):
     function = getattr(cc, name)
     for wrong in (None, "swift.csv", 15, MODEL, PROFILE):
-        assert fault(function, wrong) == f"{name} takes a list of Predictions, such as read('file.csv'); got {got(wrong)}."
-    assert fault(function, [MODEL, PROFILE]).endswith("; got a list with Profile in it.")
-    assert fault(function, [])  # a sentence of its own
+        assert fault(function, wrong, *LISTS[name]) == f"{name} takes a list of Predictions, such as read('file.csv'); got {got(wrong)}."
+    assert fault(function, [MODEL, PROFILE], *LISTS[name]).endswith("; got a list with Profile in it.")
+    assert fault(function, [], *LISTS[name])  # a sentence of its own
 
 
 @pytest.mark.parametrize("wrong", [15, "equal_width", [0, 0.5, 1], PROFILE], ids=lambda w: type(w).__name__)

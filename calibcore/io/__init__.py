@@ -19,6 +19,8 @@ from calibcore.io.inspection import Layout, layout_of
 from calibcore.io.joins import Part, together
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.profile_file import write_profiles
+from calibcore.io.reducing import reduce, reduce_models
 from calibcore.io.wording import worded_errors
 from calibcore.names import told_apart
 from calibcore.predictions import Predictions
@@ -27,7 +29,18 @@ from calibcore.progress import Digest, Heard, within
 if TYPE_CHECKING:
     from calibcore.io.columns import Table
 
-__all__ = ["Layout", "Mapping", "belonging", "inspect", "inspect_bytes", "read", "read_bytes"]
+__all__ = [
+    "Layout",
+    "Mapping",
+    "belonging",
+    "inspect",
+    "inspect_bytes",
+    "read",
+    "read_bytes",
+    "reduce",
+    "reduce_models",
+    "write_profiles",
+]
 
 
 def read(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, listing, name_key, name_text
+from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, listing, name_key, name_text, rows_text
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.codes import Codes
 from calibcore.io.columns import MISSING_LABELS, Names, Table
@@ -26,7 +26,11 @@ from calibcore.later import Later
 from calibcore.predictions import Predictions
 from calibcore.top_label import both_sides, complement, largest
 
-__all__ = ["predictions_of"]
+__all__ = ["BOTH_SIDES", "NO_ROW", "Skipped", "batch_predictions", "predictions_of"]
+
+NO_ROW = "some row can be used"
+
+BOTH_SIDES = "With two classes, the confidence in the predicted one gives both probabilities."
 
 Numbers = NDArray[np.floating[Any]]
 Flags = NDArray[np.bool_]
@@ -53,6 +57,15 @@ class _Rows:
         return np.logical_or.reduce(marked) if marked else np.zeros(len(self.dropped), dtype=np.bool_)
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A model of which a batch holds rows, but none that can be used: how many, and why."""
+
+    name: str
+    n_excluded: int
+    notes: tuple[str, ...]
+
+
 def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions]:
     """One `Predictions` for each model of a table.
 
@@ -62,13 +75,22 @@ def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Pre
         For missing values (unless ``mapping.missing`` is "drop"), values that are no probabilities, and labels without a
         column: with column and row.
     """
+    return [p for p in _every(table, reading, mapping) if isinstance(p, Predictions)]
+
+
+def batch_predictions(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions | Skipped]:
+    """The same for a batch of the rows, which may hold none that can be used."""
+    return _every(table, reading, mapping, batch=True)
+
+
+def _every(table: Table, reading: Reading, mapping: Mapping, *, batch: bool = False) -> list[Predictions | Skipped]:
     found = []
     positive = mapping.positive or (mapping.classes[1] if mapping.classes and len(mapping.classes) == 2 else None)
     for unit in reading.units:
         rows = _typed(table, reading, unit)
         for model, mine in _models(table, reading):
             name = " ".join(n for n in (model, unit.name) if n) or _stem(table.name)
-            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping, positive)))
+            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping, positive, batch)))
     return found
 
 
@@ -86,6 +108,7 @@ class _Part:
     name: str
     mapping: Mapping
     positive: str | None
+    batch: bool
 
 
 def _models(table: Table, reading: Reading) -> Iterator[tuple[str | None, Flags]]:
@@ -198,18 +221,23 @@ def _flags(names: Names, reading: Reading) -> tuple[Flags, Flags, Flags]:
     return right, missing, out
 
 
-def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions:
+def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions | Skipped:
     """One model: missing rows out, values checked, and everything beside them taken along."""
     rows = part.rows
     _refuse_missing(rows, part)
     gone = rows.gone
     kept = part.mine & ~gone if gone.any() else part.mine
     count = int(np.count_nonzero(kept))
+    left_out = int(np.count_nonzero(part.mine)) - count
+    if not count and part.batch:
+        return Skipped(part.name, left_out, _left_out(rows, part, reading, left_out))
     if not count:
-        raise InputError(f"No row of {part.name!r} has both a label and a probability.")
+        raise InputError(f"No row of {part.name!r} has both a label and a probability.", rule=NO_ROW)
+    if part.batch and reading.weight and not np.any(_numbers(table, reading.weight)[kept]):
+        out = (*_left_out(rows, part, reading, left_out), f"{rows_text(count)} of weight 0 left out.")
+        return Skipped(part.name, left_out + count, out)
     used = None if count == len(kept) else np.flatnonzero(kept)
     values, notes = _checked(reading, unit, rows.values, None if used is None else ~kept)
-    left_out = int(np.count_nonzero(part.mine)) - count
     beside: dict[str, Any] = {
         "name": part.name,
         "row": None if used is None else (used + 1).astype(np.int64, copy=False),
@@ -316,10 +344,11 @@ def _top_label(confidence: Numbers, rows: _Rows, used: Used, beside: dict[str, A
             matrix = np.where(np.column_stack([~side, side]), confidence[:, None], complement(confidence)[:, None])
             label = _taken(rows.label, used).astype(np.intp)
             label = 1 - label if first else label
-            note = "With two classes, the confidence in the predicted one gives both probabilities."
             classes = rows.classes[::-1] if first else rows.classes
             kept = {k: v for k, v in beside.items() if k not in ("notes", "sample_weight")}
-            return Predictions.from_matrix(label, matrix, classes, notes=(*beside["notes"], note), weight=beside["sample_weight"], **kept)
+            return Predictions.from_matrix(
+                label, matrix, classes, notes=(*beside["notes"], BOTH_SIDES), weight=beside["sample_weight"], **kept
+            )
     names = np.array(rows.classes, dtype=object) if rows.classes else None
     label_names = None if rows.label is None or names is None else names[_taken(rows.label, used)]
     predicted_names = None if rows.predicted is None or names is None else names[_taken(rows.predicted, used)]

@@ -12,7 +12,7 @@ from calibcore.io.headers import check_width
 from calibcore.io.parquet_columns import check_words, parquet_columns
 from calibcore.progress import Heard
 
-__all__ = ["ARROW_FILE", "ARROW_STREAM", "PARQUET", "read_arrow", "read_parquet", "unique_names"]
+__all__ = ["ARROW_FILE", "ARROW_STREAM", "PARQUET", "pandas_index", "read_arrow", "read_parquet", "unique_names"]
 
 PARQUET, ARROW_FILE, ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
@@ -36,7 +36,7 @@ def read_parquet(data: bytes | Path, name: str, limit: int, heard: Heard | None 
         raise InputError("The file has columns but no data rows. Save it again with its rows.")
     columns = parquet_columns(file, limit, lambda words: pq.ParquetFile(_opened(data), read_dictionary=words), heard)
     n = file.metadata.num_rows
-    return Table(name, columns, n, "Parquet", index=_pandas_index(schema), rows_in_file=n)
+    return Table(name, columns, n, "Parquet", index=pandas_index(schema), rows_in_file=n)
 
 
 def _opened(data: bytes | Path) -> Any:
@@ -75,7 +75,7 @@ def read_arrow(data: bytes, name: str, limit: int) -> Table:
     unique_names(names)
     if arrow.num_rows == 0:
         raise InputError("The file has columns but no data rows. Save it again with its rows.")
-    return as_table(arrow, name, format="Arrow file (Feather)" if is_file else "Arrow stream", index=_pandas_index(arrow.schema))
+    return as_table(arrow, name, format="Arrow file (Feather)" if is_file else "Arrow stream", index=pandas_index(arrow.schema))
 
 
 def _names(schema: Any) -> list[str]:
@@ -105,7 +105,7 @@ def unique_names(names: list[str]) -> None:
         seen.add(name)
 
 
-def _pandas_index(schema: Any) -> tuple[str, ...]:
+def pandas_index(schema: Any) -> tuple[str, ...]:
     """Columns that a data frame's index was saved as."""
     try:
         stored = (schema.pandas_metadata or {})["index_columns"] if schema.metadata else []

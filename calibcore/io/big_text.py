@@ -17,7 +17,7 @@ from calibcore.io.quotes import check_quotes
 from calibcore.io.text import read_delimited
 from calibcore.progress import Heard, Passing, listened
 
-__all__ = ["read_big", "read_big_file"]
+__all__ = ["Cells", "plain_cells", "read_big", "read_big_file"]
 
 _BIG = 4 << 20  # bytes of text from which on the detour over a sample pays
 _SAMPLE = 1 << 18
@@ -60,6 +60,12 @@ def read_big_file(path: Path, start: bytes, name: str, heard: Heard | None = Non
     if passed.quotes and (passed.quotes % 2 or b'"' not in start):
         return None
     return replace(table, sha256=passed.hash.hexdigest())
+
+
+def plain_cells(path: Path, start: bytes, name: str) -> Cells | None:
+    """The cells of a file that begins with ``start``, however small; None of one that must be seen whole to be understood."""
+    sample = _sample(start, name)
+    return None if sample is None else _cells(start, sample, partial(path.open, "rb"), path.stat().st_size, quoted=b'"' in start)
 
 
 def _table(cells: Cells | None, sample: Table, name: str, heard: Heard | None, *, hashed: bool = False) -> Table | None:
@@ -166,20 +172,31 @@ class Cells:
 
     def read(self, source: Any, wanted: Sequence[str], numbers: Sequence[str]) -> Any:
         """Some columns, as texts or numbers."""
+        import pyarrow.csv as pc
+
+        reading, converting = self.options(wanted, numbers)
+        return pc.read_csv(source, read_options=reading, parse_options=self.parsing, convert_options=converting)
+
+    def options(self, wanted: Sequence[str], numbers: Sequence[str], *, header: bool = True) -> tuple[Any, Any]:
+        """How rows are read and converted: some columns, as texts or numbers, below a header or not."""
         import pyarrow as pa
         import pyarrow.csv as pc
 
-        return pc.read_csv(
-            source,
-            read_options=pc.ReadOptions(column_names=list(self.names), skip_rows=1),
-            parse_options=self.parsing,
-            convert_options=pc.ConvertOptions(
-                column_types={n: pa.float64() if n in numbers else pa.string() for n in wanted},
-                include_columns=list(wanted),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
+        converting = pc.ConvertOptions(
+            column_types={n: pa.float64() if n in numbers else pa.string() for n in wanted},
+            include_columns=list(wanted),
+            null_values=[],
+            strings_can_be_null=False,
         )
+        return pc.ReadOptions(column_names=list(self.names), skip_rows=int(header)), converting
+
+    def lines(self, data: bytes) -> Any:
+        """Whole lines below the header, as a table of texts."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        reading, converting = self.options(self.names, (), header=False)
+        return pc.read_csv(pa.BufferReader(data), read_options=reading, parse_options=self.parsing, convert_options=converting)
 
 
 def _finite(column: Any) -> bool:

@@ -23,7 +23,7 @@ from calibcore.io.text import NO_TABLE, read_delimited
 from calibcore.io.vector_layouts import with_fields
 from calibcore.progress import Digest, Heard, within
 
-__all__ = ["MAX_UNPACKED", "frame_tables", "open_tables", "path_tables"]
+__all__ = ["MAX_UNPACKED", "frame_arrow", "frame_tables", "open_tables", "path_tables"]
 
 MAX_UNPACKED = 2 << 30  # bytes that a packed file may grow to
 _MAX_WORKBOOK = 1 << 30  # bytes of a workbook's parts, which take more memory as cells
@@ -265,8 +265,8 @@ def _unpacked(data: bytes, name: str, limit: int, heard: Heard | None = None) ->
     return b"".join(parts)
 
 
-def frame_tables(frame: Any, name: str) -> list[Table]:
-    """The table of a data frame: pandas, or anything that speaks the Arrow C stream."""
+def frame_arrow(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """A data frame as an Arrow table: pandas, or anything that speaks the Arrow C stream; and the columns that were its index."""
     import pyarrow as pa
 
     index: tuple[str, ...] = ()
@@ -277,6 +277,12 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
         arrow = pa.table(frame)
         arrow = arrow.rename_columns([str(n) for n in arrow.column_names])
     unique_names(arrow.column_names)
+    return arrow, index
+
+
+def frame_tables(frame: Any, name: str) -> list[Table]:
+    """The table of a data frame: pandas, or anything that speaks the Arrow C stream."""
+    arrow, index = frame_arrow(frame)
     if arrow.num_rows == 0:
         raise InputError("The data frame has no rows. Give it its rows.")
     return [with_fields(as_table(arrow, name, format="data frame", index=index))]

@@ -17,6 +17,7 @@ from calibcore.io.vocabulary import beside_yes_and_no, is_named, plain, polarity
 
 __all__ = [
     "FEW",
+    "NO_CLASS",
     "amounts",
     "find_label",
     "found_by_elimination",
@@ -30,6 +31,7 @@ __all__ = [
     "other_labels",
 ]
 
+NO_CLASS = "a label is one of the classes"
 FEW, _SAMPLE, _SIDE = 50, 20_000, 5  # few rows, rows looked at, rows a side
 _TELLING = {False: 2.5, True: 3.0}  # standard errors, and those where rows are few
 _AGREEING = {False: 5.0, True: 3.0}
@@ -251,6 +253,7 @@ def label_without_column(name: str, row: int, column: str, classes: Sequence[str
     return InputError(
         f"Label {shortened(name)!r} (row {row:,} of column {column!r}) {place} {listing(classes, 10)}. "
         f"Mend it, or leave such rows out (--drop-label {shortened(name)}).",
+        rule=NO_CLASS,
         value=name,
         row=row,
         column=column,

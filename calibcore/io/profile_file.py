@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from calibcore.checks import listing
+from calibcore.checks import listing, needs_all
 from calibcore.errors import InputError
 from calibcore.grid import ORDER
 from calibcore.io.cell_table import About, cells_of, models_of
@@ -39,9 +39,26 @@ def write_profiles(models: Sequence[Predictions], path: str | Path) -> None:
     Parameters
     ----------
     models : sequence of Predictions
-        Known from profiles, or with rows, which then are reduced.
+        Known from profiles, or with rows, of which each different value is then kept.
     path : str or path
+
+    Raises
+    ------
+    InputError
+        If there is no model, or one whose rows go together in clusters.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = Predictions.from_arrays([0, 1, 1], [0.2, 0.6, 0.7])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_profiles([model], Path(folder) / "model.profile.parquet")
+    ...     Profile.read(Path(folder) / "model.profile.parquet", "positive")
+    <Profile of the view 'positive': 3 rows in 3 distinct values>
     """
+    needs_all(models, Predictions, "write_profiles")
+    if not models:
+        raise InputError("write_profiles needs at least one model.")
     Path(path).write_bytes(profile_bytes(models))
 
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibcore.errors import AmbiguousLayout, InputError
-from calibcore.held import Held
-from calibcore.inference.levels import MAX_GROUPS
-from calibcore.inference.slices import levels_of
-from calibcore.io.apply import predictions_of
-from calibcore.io.cell_groups import sorted_groups
+from calibcore.io.apply import NO_ROW, Skipped, batch_predictions, predictions_of
+from calibcore.io.batch_notes import counted_on
 from calibcore.io.cell_table import About
 from calibcore.io.columns import Table
 from calibcore.io.containers import frame_tables
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.ordinary import Ordinary
 from calibcore.io.reading import Reading
+from calibcore.io.row_sums import MAX_CLASS_VIEWS, RowSums
+from calibcore.plain_rows import PlainRows
 from calibcore.predictions import Predictions
-from calibcore.reduction import Reduction
-from calibcore.row_scores import row_totals
-from calibcore.rowless import model_of
-from calibcore.totals import Totals
 
-__all__ = ["MAX_CLASS_VIEWS", "Plan", "reduced"]
+__all__ = ["MANY_ROWS_A_CASE", "MAX_CLASS_VIEWS", "Plan", "reduced"]
 
-MAX_CLASS_VIEWS = 20  # classes that get a profile each unless asked for: one takes some hundred kilobytes
+NO_CLUSTERS = "A reduced profile does not know which rows go together: leave out the cluster column, or read the rows."
+MANY_ROWS_A_CASE = "one row a case"  # the rule that a long form breaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +39,7 @@ class Plan:
     mapping : Mapping
     reading : Reading
     about : tuple of About
-        The models of the sample.
+        The models of the sample; none where it holds a row that cannot be used.
     columns : tuple of str
         Columns that must be read.
     views : tuple of str or None
@@ -63,8 +57,16 @@ class Plan:
     derived: bool = False
 
     @classmethod
-    def of(cls, sample: Any, mapping: Mapping | None = None, *, name: str = "data", views: Sequence[str] | None = None) -> Plan:
-        """The plan for rows such as those of ``sample``, an Arrow table with the same columns.
+    def of(
+        cls,
+        sample: Any,
+        mapping: Mapping | None = None,
+        *,
+        name: str = "data",
+        views: Sequence[str] | None = None,
+        index: tuple[str, ...] = (),
+    ) -> Plan:
+        """The plan for rows such as those of ``sample``, an Arrow table with the same columns; ``index`` are those of an index.
 
         Raises
         ------
@@ -73,27 +75,56 @@ class Plan:
         InputError
             If it holds no predictions, or rows go together in clusters, which a reduced profile does not know.
         """
-        mapping = mapping or Mapping()
+        table = replace(_table(sample, name), index=index)
+        mapping = replace(mapping or Mapping(), time=(), id=()).settled(tuple(table.columns))
         if mapping.cluster:
-            raise InputError("A reduced profile does not know which rows go together: leave out the cluster column, or read the rows.")
-        table = _table(sample, name)
-        mapping = replace(mapping, time=(), id=()).settled(tuple(table.columns))
-        whole, reading = read_layout(table, mapping)
-        found = predictions_of(whole, replace(reading, groups=()), replace(mapping, missing="drop"))
+            raise InputError(NO_CLUSTERS)
+        tolerant = replace(mapping, missing="drop")
+        whole, reading = read_layout(table, tolerant)
+        if whole.n_rows != table.n_rows:
+            raise InputError(
+                "Several rows make one case, and batches could part them. Read the rows whole (calibcore.read), or give each case a row.",
+                rule=MANY_ROWS_A_CASE,
+            )
         used = [c for c in _used(reading) if c in table.columns]
-        derived = any(c not in table.columns for c in _used(reading))
+        derived = any(whole.column(c) is not table.columns.get(c) for c in _used(reading))
+        found = _models_of(whole, replace(reading, groups=()), tolerant)
         about = tuple(About(p.name, p.task, p.classes, {**p.source, "sha256": None}, reading.notes) for p in found)
         return cls(name, mapping, reading, about, tuple(table.columns) if derived else tuple(used), _kept(views), derived)
 
-    def models(self, batch: Any, first_row: int) -> list[Predictions]:
-        """The models of a batch of rows, the first of which is row ``first_row`` (from 0) of the source."""
+    def models(self, batch: Any, first_row: int, *, part: bool = True) -> list[Predictions | Skipped]:
+        """The models of a batch of rows.
+
+        Parameters
+        ----------
+        batch : Arrow record batch or table
+        first_row : int
+            How many rows come before it.
+        part : bool
+            Whether these are not all rows before it, but those of a worker's share.
+
+        Raises
+        ------
+        AmbiguousLayout
+            For missing values, unless the mapping says what to do with them.
+        InputError
+            For rows that cannot be used; which, is counted from the first row of the source or share.
+        """
         table = _table(batch, self.name)
         try:
-            return predictions_of(*self._laid_out(table), self.mapping)
+            return batch_predictions(*self._laid_out(table), self.mapping)
+        except AmbiguousLayout as asked:
+            where = self._where(first_row, len(batch), part=part)
+            raise AmbiguousLayout([replace(q, text=f"{where}: {counted_on(q.text, first_row)}") for q in asked.questions]) from None
         except InputError as error:
-            text = error.questions[0].text if isinstance(error, AmbiguousLayout) else str(error)
-            where = f"In rows {first_row + 1:,} to {first_row + len(batch):,} of {self.name}, counted from the first of these"
-            raise InputError(f"{where}: {text}") from None
+            text = f"{self._where(first_row, len(batch), part=part)}: {counted_on(str(error), first_row)}"
+            row = None if error.row is None else error.row + first_row
+            about = {"rule": error.rule, "value": error.value, "column": error.column, "available": error.available}
+            raise InputError(text, row=row, **about) from None
+
+    def _where(self, first_row: int, count: int, *, part: bool) -> str:
+        share = ", counted within a worker's share" if part else ""
+        return f"In rows {first_row + 1:,} to {first_row + count:,} of {self.name}{share}"
 
     def _laid_out(self, table: Table) -> tuple[Table, Reading]:
         if not self.derived:
@@ -102,6 +133,16 @@ class Plan:
         if (reading.form, reading.units, reading.classes) != (self.reading.form, self.reading.units, self.reading.classes):
             raise InputError("The columns are not laid out as in the first rows. Name them (Mapping, or options such as --label).")
         return whole, reading
+
+
+def _models_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions]:
+    """The models of a sample; none where a row cannot be used, which is told with its place when it is met among all."""
+    try:
+        return predictions_of(table, reading, mapping)
+    except InputError as error:
+        if error.row is None and error.rule != NO_ROW:
+            raise
+        return []
 
 
 def _kept(views: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -122,50 +163,7 @@ def _used(reading: Reading) -> list[str]:
     return list(dict.fromkeys(c for c in (*units, *ones, *reading.groups) if c))
 
 
-Key = tuple[str, str | None, str | None, str]  # model, group column, group, view
-
-
-@dataclass(slots=True, eq=False)
-class _Sums:
-    """What was added so far."""
-
-    cells: dict[Key, Reduction] = field(default_factory=dict)
-    totals: dict[Key, Totals] = field(default_factory=dict)
-    labels: dict[tuple[str, str | None, str | None], NDArray[np.intp]] = field(default_factory=dict)
-    excluded: dict[str, int] = field(default_factory=dict)
-    about: dict[str, About] = field(default_factory=dict)
-
-    def add(self, model: Predictions, views: Sequence[str]) -> None:
-        """Add the rows of a model, and those of each of its groups."""
-        self.about.setdefault(model.name, About(model.name, model.task, model.classes, {**model.source, "sha256": None}, model.notes))
-        self.excluded[model.name] = self.excluded.get(model.name, 0) + model.n_excluded
-        self._add(model, views, None, None)
-        for column, values in model.groups.items():
-            names, code = levels_of(values)
-            for i, value in enumerate(names):
-                rows = np.flatnonzero(code == i)
-                if len(rows):
-                    self._add(model.take(rows), views, column, value)
-
-    def _add(self, model: Predictions, views: Sequence[str], column: str | None, value: str | None) -> None:
-        part = (model.name, column, value)
-        self.labels[part] = self.labels.get(part, 0) + model.label_counts
-        for view in views:
-            key = (*part, view)
-            self.cells.setdefault(key, Reduction()).add(*model.rows(view), model.weight)
-            totals = row_totals(model, view)
-            self.totals[key] = self.totals[key] + totals if key in self.totals else totals
-
-
-def usual_views(task: str, classes: Sequence[str]) -> tuple[str, ...]:
-    """The views that are kept unless others are asked for."""
-    if task == "binary":
-        return ("top_label", "positive")
-    several = task == "multiclass" and len(classes) <= MAX_CLASS_VIEWS
-    return ("top_label", *(f"class:{c}" for c in classes if several))
-
-
-def reduced(plan: Plan, batches: Iterable[Any]) -> list[Predictions]:
+def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: int = 0) -> list[Predictions]:
     """The models in batches of rows, each known from reduced profiles.
 
     Parameters
@@ -173,48 +171,29 @@ def reduced(plan: Plan, batches: Iterable[Any]) -> list[Predictions]:
     plan : Plan
     batches : iterable of Arrow record batches
         With at least the columns of the plan.
+    part : bool
+        Whether they are a worker's share, within which errors count rows, and not the source from its first row on.
+    expected : int
+        How many rows there will be, as far as this is known.
 
     Raises
     ------
     InputError
         For rows that cannot be used, saying which.
     """
-    sums, row = _Sums(), 0
-    for batch in batches:
-        if len(batch):
-            for model in plan.models(batch, row):
-                sums.add(model, plan.views or usual_views(model.task, model.classes))
-        row += len(batch)
-    if not sums.about:
-        raise InputError(f"{plan.name} holds no rows.")
-    return [_model(sums, about) for about in sums.about.values()]
-
-
-def _model(sums: _Sums, about: About) -> Predictions:
-    groups: dict[str, list[tuple[str, Predictions]]] = {}
-    for column, value in _groups(sums, about):
-        groups.setdefault(column, []).append((value, _part(sums, about, column, value, {})))
-    return _part(sums, about, None, None, groups)
-
-
-def _groups(sums: _Sums, about: About) -> Iterator[tuple[str, str]]:
-    found: dict[str, set[str]] = {}
-    for name, column, value, _ in sums.cells:
-        if name == about.name and column is not None and value is not None:
-            found.setdefault(column, set()).add(value)
-    for column, values in found.items():
-        if len(values) > MAX_GROUPS:
-            raise InputError(
-                f"Column {column!r} has {len(values):,} different values; at most {MAX_GROUPS} groups are kept. Join values first.",
-                column=column,
-            )
-        yield from ((column, v) for v in sorted_groups(values))
-
-
-def _part(sums: _Sums, about: About, column: str | None, value: str | None, groups: dict[str, Any]) -> Predictions:
-    kind: dict[str, Any] = {"task": about.task, "n_classes": len(about.classes)}
-    keys = [k for k in sums.cells if k[:3] == (about.name, column, value)]
-    profiles = {k[3]: sums.cells[k].profile(sums.totals[k], view=k[3], **kind) for k in keys}
-    held = Held(profiles, groups, sums.labels[(about.name, column, value)])
-    excluded = sums.excluded[about.name] if column is None else 0
-    return model_of(held, about.task, about.classes, name=about.name, n_excluded=excluded, source=about.source, notes=about.notes)
+    sums, row, ordinary = RowSums(plan.views), 0, Ordinary.of(plan)
+    with PlainRows(expected) as plain:
+        for batch in batches:
+            rows = ordinary.rows(batch) if ordinary and len(batch) else None
+            if len(batch) and not (rows and plain.add(*rows)):
+                for model in plan.models(batch, row, part=part):
+                    sums.add(model)
+            row += len(batch)
+        if not row:
+            raise InputError(f"{plan.name} holds no rows.")
+        if ordinary and plain.rows:
+            about, happened = plan.about[0], plain.events
+            profile = plain.profile(ordinary.view, about.task, len(about.classes))
+            labels = dict(zip(about.classes, (plain.rows - happened, happened), strict=False)) if ordinary.view == "positive" else {}
+            sums.add_profile(about, profile, labels)
+    return sums.models()

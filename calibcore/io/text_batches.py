@@ -1,0 +1,103 @@
+"""Plain delimited text as batches of rows, where its first rows show that splitting lines is all there is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from calibcore.errors import InputError
+from calibcore.io.big_text import Cells, plain_cells
+from calibcore.io.sources import PIECES, NotNumbers, Source, together
+from calibcore.progress import Passing
+
+__all__ = ["text_source"]
+
+_PIECE = 1 << 18  # bytes of a sample's piece
+_BLOCK = 8 << 20  # bytes that are parsed at once
+
+
+def text_source(paths: Sequence[Path], starts: Sequence[bytes], name: str) -> Source | None:
+    """The batches of plain text files with the same header; None where one is not plain, and is to be read whole."""
+    files = [plain_cells(path, start, path.name) for path, start in zip(paths, starts, strict=True)]
+    cells = [c for c in files if c is not None]
+    if len(cells) < len(files):
+        return None
+    for path, one in zip(paths, cells, strict=True):
+        if list(one.names) != list(cells[0].names):
+            raise InputError(
+                f"{path.name} has other columns than {paths[0].name}, or has them in another order. "
+                "Reduce files with the same columns together, and others apart."
+            )
+    text = _Text(paths, cells)
+    numbers = tuple(n for n in cells[0].names if all(n in c.numbers for c in cells))
+    return Source(name, text.sample(starts), text.batches, share=text.share, numbers=numbers)
+
+
+class _Text:
+    """Files of one header, and how many of their bytes have passed."""
+
+    def __init__(self, paths: Sequence[Path], cells: Sequence[Cells]) -> None:
+        self.paths, self.cells = paths, cells
+        self.size = sum(c.size for c in cells)
+        self.before, self.passing = 0, Passing(None, hashed=False)
+
+    def share(self, _rows: int) -> float:
+        return (self.before + self.passing.bytes) / max(self.size, 1)
+
+    def batches(self, columns: Sequence[str] | None, numbers: Sequence[str]) -> Iterator[Any]:
+        """The rows of all files; a cell that is no number where numbers are wanted raises NotNumbers."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        self.before, self.passing = 0, Passing(None, hashed=False)
+        for path, cells in zip(self.paths, self.cells, strict=True):
+            wanted = list(cells.names if columns is None else columns)
+            reading, converting = cells.options(wanted, numbers)
+            with path.open("rb") as file:
+                self.passing = Passing(file, hashed=False)
+                try:
+                    yield from pc.open_csv(
+                        pa.PythonFile(self.passing, mode="r"),
+                        read_options=_in_blocks(reading),
+                        parse_options=cells.parsing,
+                        convert_options=converting,
+                    )
+                except pa.ArrowInvalid as error:
+                    if numbers:  # which the caller then asks for as texts
+                        raise NotNumbers from None
+                    raise InputError(f"{path.name} cannot be split into rows: {error}. Mend it, or save it as Parquet.") from None
+            self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
+
+    def sample(self, starts: Sequence[bytes]) -> Any:
+        """The first rows of each file, and lines from places spread over it; all as texts."""
+        import pyarrow as pa
+
+        found = []
+        for path, cells, start in zip(self.paths, self.cells, starts, strict=True):
+            found.append(pa.table(cells.first))
+            found += [] if b'"' in start else _pieces(path, cells)
+            if len(found) > 4 * PIECES:
+                break
+        return together(found)
+
+
+def _in_blocks(reading: Any) -> Any:
+    """The same reading in blocks that keep the memory small."""
+    reading.block_size = _BLOCK
+    return reading
+
+
+def _pieces(path: Path, cells: Cells) -> Iterator[Any]:
+    """Lines from places spread over a long file."""
+    import pyarrow as pa
+
+    for i in range(1, PIECES + 1 if cells.size > 4 * PIECES * _PIECE else 0):
+        with path.open("rb") as file:
+            file.seek(max(0, cells.size * i // PIECES - _PIECE))
+            data = file.read(_PIECE)
+        lines = data[data.find(b"\n") + 1 : data.rfind(b"\n") + 1]
+        try:
+            yield cells.lines(lines)
+        except pa.ArrowInvalid:  # which is told, with its place, when it is read
+            continue
