@@ -24,7 +24,7 @@ from calibcore.row_scores import row_totals
 from calibcore.rowless import model_of
 from calibcore.totals import Totals
 
-__all__ = ["MAX_CLASS_VIEWS", "RowSums"]
+__all__ = ["MAX_CLASS_VIEWS", "RowSums", "check_groups", "one_kind", "views_of_all"]
 
 MAX_CLASS_VIEWS = 20  # classes that get a profile each unless asked for: one takes some hundred kilobytes
 _MANY = 64  # views and groups from which on their sums are kept for the cells that hold rows only
@@ -83,12 +83,7 @@ class RowSums:
             names, code = levels_of(values)
             known = mine.groups.setdefault(column, {})
             known.update(dict.fromkeys(names))
-            if len(known) > MAX_GROUPS:
-                raise InputError(
-                    f"Column {column!r} has more than {MAX_GROUPS} different values; at most {MAX_GROUPS} groups are kept. "
-                    "Join values first.",
-                    column=column,
-                )
+            check_groups(column, len(known))
             for i, value in enumerate(names):
                 if len(rows := np.flatnonzero(code == i)):
                     self._add(mine, model.take(rows), (column, value))
@@ -108,14 +103,9 @@ class RowSums:
         if model.name not in self._models:
             self._models[model.name] = _Model(about, _views(model, self._views))
         mine = self._models[model.name]
-        if {mine.about.task, model.task} == {"binary", "top_label"}:  # confidences of two classes, some of them below 1/2
-            mine.about = about if model.task == "top_label" else mine.about
-            mine.views = tuple(v for v in mine.views if v == "top_label")
-            if not mine.views:
-                raise InputError(f"{model.name} has confidences below 1/2, so only the view 'top_label' is known of all rows.")
-        elif (mine.about.task, mine.about.classes) != (model.task, model.classes):
-            both = " and ".join(listing(classes, 6) if classes else "none" for classes in (mine.about.classes, model.classes))
-            raise InputError(f"{model.name} has different classes in different rows: {both}. Name all classes (--classes).")
+        mine.about = one_kind([mine.about, about])
+        if mine.about.task == "top_label":
+            mine.views = views_of_all(mine.about, mine.views)
         return mine
 
     def _add(self, mine: _Model, model: Predictions, part: Part) -> None:
@@ -128,9 +118,15 @@ class RowSums:
             totals = row_totals(model, view)
             mine.totals[key] = mine.totals[key] + totals if key in mine.totals else totals
 
-    def models(self) -> list[Predictions]:
-        """The models, in the order in which they came; InputError for one without a row that can be used."""
+    def models(self, unused: list[Skipped] | None = None) -> list[Predictions]:
+        """The models, in the order in which they came.
+
+        One without a row that can be used is added to ``unused``; an InputError where there is no such list.
+        """
         for skipped in self._skipped:
+            if skipped.name not in self._models and unused is not None:
+                unused.append(skipped)
+                continue
             if skipped.name not in self._models:
                 raise InputError(f"No row of {skipped.name!r} has both a label and a probability.", rule=NO_ROW)
             mine = self._models[skipped.name]
@@ -138,6 +134,34 @@ class RowSums:
             mine.notes.append(skipped.notes)
         self._skipped = []
         return [_whole(mine) for mine in self._models.values()]
+
+
+def check_groups(column: str, count: int) -> None:
+    """InputError where a column has more groups than are kept."""
+    if count > MAX_GROUPS:
+        raise InputError(
+            f"Column {column!r} has more than {MAX_GROUPS} different values; at most {MAX_GROUPS} groups are kept. Join values first.",
+            column=column,
+        )
+
+
+def one_kind(parts: Sequence[About]) -> About:
+    """What some parts of a model's rows are together; InputError where these differ in their classes."""
+    kind = parts[0]
+    for other in parts[1:]:
+        if {kind.task, other.task} == {"binary", "top_label"}:  # confidences of two classes, some of them below 1/2
+            kind = kind if kind.task == "top_label" else other
+        elif (kind.task, kind.classes) != (other.task, other.classes):
+            both = " and ".join(listing(classes, 6) if classes else "none" for classes in (kind.classes, other.classes))
+            raise InputError(f"{kind.name} has different classes in different rows: {both}. Name all classes (--classes).")
+    return kind
+
+
+def views_of_all(about: About, views: Sequence[str]) -> tuple[str, ...]:
+    """The views that all rows of a model have of which some tell the top label only; InputError where there is none."""
+    if "top_label" not in views:
+        raise InputError(f"{about.name} has confidences below 1/2, so only the view 'top_label' is known of all rows.")
+    return ("top_label",)
 
 
 def usual_views(task: str, classes: Sequence[str]) -> tuple[str, ...]:

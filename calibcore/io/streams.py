@@ -163,7 +163,9 @@ def _used(reading: Reading) -> list[str]:
     return list(dict.fromkeys(c for c in (*units, *ones, *reading.groups) if c))
 
 
-def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: int = 0) -> list[Predictions]:
+def reduced(
+    plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: int = 0, unused: list[Skipped] | None = None
+) -> list[Predictions]:
     """The models in batches of rows, each known from reduced profiles.
 
     Parameters
@@ -175,6 +177,8 @@ def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: 
         Whether they are a worker's share, within which errors count rows, and not the source from its first row on.
     expected : int
         How many rows there will be, as far as this is known.
+    unused : list, optional
+        Takes the models without a row that can be used, which otherwise are an error.
 
     Raises
     ------
@@ -196,4 +200,4 @@ def reduced(plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: 
             profile = plain.profile(ordinary.view, about.task, len(about.classes))
             labels = dict(zip(about.classes, (plain.rows - happened, happened), strict=False)) if ordinary.view == "positive" else {}
             sums.add_profile(about, profile, labels)
-    return sums.models()
+    return sums.models(unused)
