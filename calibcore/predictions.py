@@ -341,8 +341,8 @@ class Predictions:
 
     @property
     def positive_class(self) -> str | None:
-        """Name of the positive class of a binary model."""
-        return self.classes[1] if self.task == "binary" else None
+        """Name of the positive class of a binary model, where both classes are known."""
+        return self.classes[1] if self.task == "binary" and len(self.classes) == 2 else None
 
     @property
     def views(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from calibcore.io.joins import Part, together
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.profile_file import write_profiles
+from calibcore.io.profile_tables import models_in
 from calibcore.io.reducing import reduce, reduce_models
 from calibcore.io.wording import worded_errors
 from calibcore.names import told_apart
@@ -53,7 +54,8 @@ def read(
     source : path, bytes, data frame, or list of paths
         CSV, TSV and other delimited text, Parquet, Arrow, JSON and JSON Lines, NumPy arrays, workbooks; told apart by content,
         packed with gzip or not, or in a zip archive, each of whose tables is read.  A data frame may be one of pandas
-        or anything that speaks the Arrow C stream.  Of a list, files of predictions without labels are joined to the file that
+        or anything that speaks the Arrow C stream.  A profile file (`calibcore.reduce`, `Profile.write`) gives models without
+        rows.  Of a list, files of predictions without labels are joined to the file that
         holds their labels; which is which is told by content, and complete files are read alone.
     labels : path, bytes or data frame, optional
         The file that holds the labels: joined by a column that identifies the rows of both, or as ``mapping.pair`` says.
@@ -148,7 +150,7 @@ def belonging(files: Sequence[tuple[str, bytes]], mapping: Mapping | None = None
     halves: list[tuple[int, Half]] = []
     for i, (name, data) in enumerate(files):
         try:
-            mine = [Half.of(t, mapping) for t in open_tables(data, name)]
+            mine = [Half.of(t, mapping) for t in open_tables(data, name) if not t.models]
             if len(mine) == 1 or not partners(mine, mapping):
                 halves += [(i, half) for half in mine]
         except InputError:  # which is told when it is read
@@ -205,6 +207,8 @@ def _tables(source: Any, name: str | None, *, first_rows: bool = False, heard: H
 
 def _read(part: Part) -> list[Predictions]:
     """A part's models; faults and questions carry the file's name."""
+    if part.table.models:
+        return [p.but(source=_hashed(dict(p.source))) for p in models_in(part.table, part.mapping)]
     table, mapping = part.table, part.mapping.settled(tuple(part.table.columns))
     if part.questions:
         raise AmbiguousLayout(part.questions, source=part.name)
@@ -255,6 +259,8 @@ def _beside(error: InputError, table: Table) -> InputError:
 
 def _no_predictions(part: Part) -> bool:
     """Whether a table is no table of predictions."""
+    if part.table.models:
+        return False
     try:
         read_layout(part.table, part.mapping.settled(tuple(part.table.columns)))
     except InputError as error:
@@ -288,6 +294,8 @@ def _labels_table(source: Any) -> Table | None:
         raise InputError(
             f"The source of labels holds {len(tables)} tables ({listing([t.name for t in tables], 4)}). Give the one with labels."
         )
+    if tables[0].models:
+        raise InputError(f"{tables[0].name} is a profile, which holds no labels row by row. Give the file with labels.")
     return tables[0]
 
 

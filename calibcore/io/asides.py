@@ -28,10 +28,10 @@ def without_asides(tables: list[Table], where: str) -> list[Table]:
     where : str
         What holds them, for the note.
     """
-    small = [t for t in tables if t.n_rows <= _ROWS and _is_short(t)]
+    small = [t for t in tables if not t.models and t.n_rows <= _ROWS and _is_short(t)]
     if not small or len(small) == len(tables):
         return tables
-    complete = [c for t in tables if t not in small and (c := _complete(t))]
+    complete = [c for t in tables if t not in small and not t.models and (c := _complete(t))]
     found = [t for t in small if any(_is_aside(t, c) for c in complete) and not _shares(t, tables) and not _is_read(t)]
     if not found:
         return tables

@@ -238,6 +238,8 @@ def _by_view(table: Any) -> dict[tuple[str, str | None, str | None, str], _View]
         is_total = numbers["cell"][at] == TOTALS
         if not is_total.any():
             raise InputError(f"The profile of {key[0]!r} has no totals of the view {key[3]!r}: it is not complete.")
+        if numbers["count"][at[~is_total]].sum() != numbers["rows"][at[is_total]].sum():
+            raise InputError(f"The cells of {key[0]!r} hold another number of rows than its totals say: it is not complete.")
         told = {k: float(numbers[k][at[is_total][0]]) for k in (*_WHOLE, *_SCORES)}
         totals = {k: None if np.isnan(v) else v for k, v in told.items()}
         found[key] = _View({k: v[at[~is_total]] for k, v in numbers.items()}, totals)

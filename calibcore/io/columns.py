@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from calibcore.io.headers import check_width
 from calibcore.io.vocabulary import meant, nearest
 from calibcore.io.written_numbers import MINUS, MISSING_LABELS, MISSING_NUMBERS, Numeric, filled, text_numbers
 from calibcore.progress import Digest
+
+if TYPE_CHECKING:
+    from calibcore.predictions import Predictions
 
 __all__ = ["MISSING_LABELS", "MISSING_NUMBERS", "Column", "Kind", "Names", "Numeric", "Span", "Table", "as_table", "kind_of", "one_chunk"]
 
@@ -256,6 +259,8 @@ class Table:
         The file names no columns: they are called by their position ("column 1", …; "0", … in a NumPy matrix).
     derived : dict of name to Column
         Columns made of others, such as the numbers of a vector; they are never looked at unless a rule made them.
+    models : tuple of Predictions
+        Of a profile file, which has no columns.
     """
 
     name: str
@@ -270,6 +275,7 @@ class Table:
     rows_in_file: int | None = None
     headless: bool = False
     derived: dict[str, Column] = field(default_factory=dict, repr=False)
+    models: tuple[Predictions, ...] = ()
 
     def column(self, name: str) -> Column:
         """A column by name, of the file or derived; InputError if there is none."""

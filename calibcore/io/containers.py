@@ -18,6 +18,8 @@ from calibcore.io.big_text import read_big, read_big_file
 from calibcore.io.columns import Table, as_table
 from calibcore.io.documents import is_list, read_json, starts_document
 from calibcore.io.foreign import refuse_foreign
+from calibcore.io.profile_file import is_profile
+from calibcore.io.profile_tables import profile_table
 from calibcore.io.records import looks_like_records
 from calibcore.io.text import NO_TABLE, read_delimited
 from calibcore.io.vector_layouts import with_fields
@@ -79,7 +81,7 @@ def _passing(path: Path, start: bytes, *, first_rows: bool, heard: Heard | None)
     if start.startswith(PARQUET):
         digest = None if first_rows else Digest.of_file(path)
         try:
-            table = read_parquet(path, name, 4 * MAX_UNPACKED, heard)
+            table = profile_table(path, name) if is_profile(path) else read_parquet(path, name, 4 * MAX_UNPACKED, heard)
             return _finished([replace(table, sha256=digest)], name)
         except InputError as error:
             raise named(error, name) from None
@@ -154,7 +156,7 @@ def _file_tables(data: bytes, name: str, *, first_rows: bool, limit: int, inside
 
 def _finished(tables: list[Table], name: str, *, packed: bool = False) -> list[Table]:
     """With the fields of records as columns, and what the name of the file promised."""
-    surprise = _surprise(name.lower().removesuffix(".gz"), tables[0].format)
+    surprise = _surprise(name.lower().removesuffix(".gz"), "Parquet" if tables[0].models else tables[0].format)
     return [replace(t, notes=(*t.notes, *surprise), format=t.format + (", gzip" if packed else "")) for t in map(with_fields, tables)]
 
 
@@ -216,6 +218,8 @@ def _table(data: bytes, name: str, *, complete: bool, heard: Heard | None = None
     if not data[:4096].strip(_BLANK) and not data.strip(_BLANK):
         raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
     if data.startswith(PARQUET):
+        if is_profile(data):
+            return profile_table(data, name)
         return read_parquet(data, name, 4 * MAX_UNPACKED, heard)
     if data.startswith((ARROW_FILE, ARROW_STREAM)):
         return read_arrow(data, name, 4 * MAX_UNPACKED)

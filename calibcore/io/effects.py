@@ -110,6 +110,9 @@ def _effect(p: Predictions) -> Effect:
 
 def _means(p: Predictions, view: str) -> tuple[float, float]:
     """Mean of what a view claims, and how often it happened; weighted means, whatever the scale of the weights."""
+    if not p.has_rows:
+        profile = p.profile(view if view in p.views else p.views[0])
+        return profile.mean_confidence, profile.accuracy
     claimed, happened = p.rows(view)
     weight = np.ones(p.n) if p.weight is None else p.weight / p.weight.max()
     rows = total(weight)

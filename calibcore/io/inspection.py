@@ -9,6 +9,7 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.columns import Table
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
+from calibcore.io.profile_tables import about_profile
 from calibcore.io.wording import worded
 
 __all__ = ["Layout", "layout_of"]
@@ -22,7 +23,7 @@ class Layout:
     ----------
     file : str
     format : str
-        What the bytes are: "CSV", "TSV", "Parquet", "JSON Lines", …
+        What the bytes are: "CSV", "TSV", "Parquet", "JSON Lines", "calibcore profile", …
     encoding : str or None
         Of text.
     n_rows : int or None
@@ -92,6 +93,8 @@ def layout_of(table: Table, mapping: Mapping, questions: tuple[Question, ...] = 
     }
     if questions:
         return Layout(**about, questions=questions)
+    if table.models:
+        return Layout(**{**about, **about_profile(table, mapping)})
     try:
         table, reading = read_layout(table, mapping)
     except AmbiguousLayout as ambiguous:

@@ -22,6 +22,7 @@ from calibcore.io.labels import named_labels
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.pairs import Pairing, all_labelled, by_order, pairing
+from calibcore.io.profile_tables import labels_refused, without_columns
 from calibcore.io.reshaped import filled_in, texts
 from calibcore.io.vocabulary import bare, is_named, is_whole, meant, plain
 
@@ -76,6 +77,8 @@ def together(tables: Sequence[Table], mapping: Mapping, labels: Table | None = N
         If files cannot be joined, or several could hold the labels of one.
     """
     alone = [Part(t, mapping, files=(i,)) for i, t in enumerate(tables)]
+    if any(t.models for t in tables):
+        return _beside_profiles(alone, labels)
     if labels is None and len(tables) < 2:
         return alone
     files = [Half.of(t, mapping) for t in tables]
@@ -87,6 +90,19 @@ def together(tables: Sequence[Table], mapping: Mapping, labels: Table | None = N
     return [
         _joined(files[i], files[joined[i]], mapping, (i, joined[i])) if i in joined else p for i, p in enumerate(alone) if i not in used
     ]
+
+
+def _beside_profiles(alone: Sequence[Part], labels: Table | None) -> list[Part]:
+    """Profiles stand alone, in the place that they have; the other tables are read as if there were none."""
+    if labels is not None:
+        raise labels_refused(next(p.table for p in alone if p.table.models))
+    others = [i for i, p in enumerate(alone) if not p.table.models]
+    if not others:
+        return list(alone)
+    joined = together([alone[i].table for i in others], alone[0].mapping)
+    found = [replace(p, files=tuple(others[i] for i in p.files)) for p in joined]
+    found += [replace(p, mapping=without_columns(p.mapping)) for p in alone if p.table.models]
+    return sorted(found, key=lambda p: p.files[0])
 
 
 # --- one table of two ---------------------------------------------------------------------------------------------------

@@ -9,18 +9,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calibcore.checks import listing, needs_all
 from calibcore.errors import InputError
-from calibcore.grid import ORDER
-from calibcore.io.cell_table import About, cells_of, models_of
+from calibcore.grid import ORDER, SIZE
+from calibcore.io.cell_table import KEYS, NO_CELL, SUMS, About, cells_of, models_of
+from calibcore.io.parquet_columns import check_words
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.version import __version__
 
-__all__ = ["is_profile", "one_view", "profile_bytes", "read_profiles", "write_profiles"]
+__all__ = ["FORMAT_NAME", "is_profile", "one_view", "profile_bytes", "read_profiles", "write_profiles"]
 
+FORMAT_NAME = "calibcore profile"
 _KEY = b"calibcore.profile"
 _FORMAT = 1
+_AGAIN = "Write it again, or copy it again"
+_NAMES, _NUMBERS = KEYS[:4], (*KEYS[4:], *SUMS)
+_TASKS, _VALUES = ("binary", "multiclass", "top_label"), ("float16", "float32", "float64")
+_NOISE = 1e-9  # of a sum that is rounded
+MOST_BYTES = 8 << 30  # that a file may unpack to
 _GRID = f"fractions k/M up to M = {ORDER}, k/4096, 32 parts of each octave from 2^-30 to 2^-6, 1, 2 and 5 times powers of ten"
 
 
@@ -75,21 +85,29 @@ def _table(models: Sequence[Predictions]) -> Any:
 
 
 def is_profile(data: bytes | str | Path) -> bool:
-    """Whether a file, by its path or its bytes, is a profile file."""
+    """Whether a file, by its path or its bytes, is a profile file, also one that is damaged."""
     return _said(data) is not None
 
 
 def _said(data: bytes | str | Path) -> dict[str, Any] | None:
+    """What a profile file says of itself; {} where that is lost, None for another file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     if _start(data) != b"PAR1":
         return None
     try:
-        found = pq.read_schema(io.BytesIO(data) if isinstance(data, bytes) else data).metadata
-        return None if not found or _KEY not in found else json.loads(found[_KEY])
+        schema = pq.read_schema(io.BytesIO(data) if isinstance(data, bytes) else data)
     except (pa.ArrowException, OSError, ValueError):
         return None
+    found = schema.metadata or {}
+    if _KEY not in found:
+        return {} if {*KEYS, *SUMS} <= set(schema.names) else None
+    try:
+        said = json.loads(found[_KEY])
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _start(data: bytes | str | Path) -> bytes:
@@ -111,27 +129,62 @@ def read_profiles(data: bytes | str | Path, name: str = "profile") -> list[Predi
         If it is none, is damaged, or was written by a later version.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     said = _said(data)
     if said is None:
         raise InputError(f"{name} is no profile file. Make one with Profile.write, cc.reduce or `calibcore reduce`.")
-    if said.get("format") != _FORMAT:
+    if not said:
+        raise InputError(f"{name} is a profile file without what was written about it, as other programs save it. {_AGAIN}.")
+    if (said.get("format"), said.get("grid")) != (_FORMAT, _GRID):
         raise InputError(
             f"{name} was written by calibcore {said.get('version', '(unknown)')}, in a form that {__version__} does not read. "
-            "Update calibcore."
+            "Update calibcore, or write it again."
         )
     try:
-        table = pq.read_table(io.BytesIO(data) if isinstance(data, bytes) else data)
-        about = [
-            About(m["name"], m["task"], tuple(m["classes"]), {**m["source"], "profile": name}, tuple(m["notes"]), m["values"])
-            for m in said["models"]
-        ]
-        return models_of(table, about)
-    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} is a damaged profile file. Write it again, or copy it again.") from None
+        return models_of(_checked(data), [_about(m, name) for m in said["models"]])
+    except InputError as error:
+        raise InputError(f"{name}: {error} {_AGAIN}.") from None
+    except (pa.ArrowException, OSError, ArithmeticError, LookupError, AttributeError, TypeError, ValueError):
+        raise InputError(f"{name} is a damaged profile file. {_AGAIN}.") from None
+
+
+def _about(said: dict[str, Any], name: str) -> About:
+    """What a file says of one model; ValueError where that cannot be."""
+    task, values, classes, notes = said["task"], said["values"], tuple(said["classes"]), tuple(said["notes"])
+    if task not in _TASKS or values not in _VALUES or (task == "binary" and not 1 <= len(classes) <= 2):
+        raise ValueError(task)
+    if not all(isinstance(text, str) for text in (said["name"], *classes, *notes)):
+        raise ValueError(classes)
+    return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values)
+
+
+def _checked(data: bytes | str | Path) -> Any:
+    """The cell table of a file; ValueError where its numbers cannot be those of cells."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(io.BytesIO(data) if isinstance(data, bytes) else data, read_dictionary=list(_NAMES))
+    if file.metadata.num_rows * len(_NUMBERS) * 8 > MOST_BYTES:
+        raise InputError(f"It holds {file.metadata.num_rows:,} cells, more than are read.")
+    table = file.read([*KEYS, *SUMS])
+    for one in _NAMES:
+        check_words(one, table[one], MOST_BYTES)
+    table = pa.table({n: table[n].cast(pa.string()) if n in _NAMES else table[n] for n in table.column_names})
+    if not _sound({n: table[n].to_numpy().astype(np.float64) for n in _NUMBERS}):
+        raise ValueError(table)
+    return table
+
+
+def _sound(numbers: dict[str, NDArray[np.float64]]) -> bool:
+    """Whether there are rows, in cells that exist, whose sums can be those of probabilities."""
+    cell, value = (numbers.pop(n) for n in KEYS[4:])
+    if not len(cell) or not np.isin(cell, np.arange(NO_CELL, SIZE)).all() or not ((value >= 0) & (value <= 1))[cell == NO_CELL].all():
+        return False
+    near = [(numbers[f"near_{o}"], numbers[f"weight_{o}"]) for o in (0, 1)]
+    few = all(np.all(np.isnan(q) | (q <= w * (0.5 + 1e-9))) for q, w in near)
+    return few and all(
+        np.isnan(x).all() or (np.nanmin(x) >= -_NOISE * np.nanmax(x) and np.isfinite(np.nanmax(x))) for x in numbers.values()
+    )
 
 
 def one_view(models: Sequence[Predictions], view: str | None, name: str) -> Profile:
