@@ -245,15 +245,15 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     settings = settings or Settings()
     needs(source, (Predictions, Profile), "analyze")
     needs(settings, Settings, "analyze")
-    if isinstance(source, Profile):
-        settings = replace(settings, view=source.view)
+    settings = replace(settings, view=_shown_view(source, settings.view))
     profile = source if isinstance(source, Profile) else source.profile(settings.view)
-    top = source if isinstance(source, Profile) else source.profile("top_label")
+    judged = source if isinstance(source, Profile) or "top_label" in source.views else profile
+    top = judged if isinstance(judged, Profile) else judged.profile("top_label")
     positive = source.profile("positive") if isinstance(source, Predictions) and "positive" in source.views else None
     bins = profile.bin(settings.partition(profile))
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
-    detection = source.remember("detection", lambda: detect(source))
-    pattern = source.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
+    detection = judged.remember("detection", lambda: detect(judged))
+    pattern = judged.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
     verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
     about = _identity(source)
     known = precision(profile, settings.partition(profile), closed=settings.closed, ties=settings.ties)
@@ -285,6 +285,13 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         measures=shown(subject),
         requested=requested(subject),
     )
+
+
+def _shown_view(source: Predictions | Profile, view: str) -> str:
+    """The view that is analysed: of what holds a single one, this one."""
+    if isinstance(source, Profile):
+        return source.view
+    return source.views[0] if not source.has_rows and len(source.views) == 1 else view
 
 
 def _identity(source: Predictions | Profile) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare,
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
 from calibcore.io import Mapping, inspect, read
+from calibcore.io.profile_file import is_profile
+from calibcore.io.profile_tables import without_columns
 from calibcore.names import told_apart
 from calibcore.options import ADDING, BASELINE, LIMITS, READING, REDUCING, REPORTING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
@@ -304,6 +306,7 @@ class _Run:
     errors: list[str] = field(default_factory=list)
     questions: list[tuple[str, Question]] = field(default_factory=list)
     settings: Settings | None = None
+    mixed: bool = False
 
     @classmethod
     def start(cls, files: tuple[str, ...], given: dict[str, Any]) -> _Run:
@@ -313,6 +316,7 @@ class _Run:
         if labels is None and given["pair"] is not None:
             raise InputError("--pair says how a file of labels is joined; name that file with --labels-file.")
         mapping = mapping_of(given)
+        run.mixed = not all(map(is_profile, (*files, *filter(None, (viewing["edges_from"],)))))
         run.choose(viewing, labels, mapping)
         if run.code:  # without the reference's edges every number would be another
             return run
@@ -326,8 +330,10 @@ class _Run:
         return run
 
     def read(self, path: str, labels: str | None, mapping: Mapping, heard: Heard | None = None) -> list[Predictions]:
-        """The models of a file; none where it cannot be read."""
+        """The models of a file; none where it cannot be read.  What is said about columns is not said to a profile beside files."""
         found: list[Predictions] = []
+        if self.mixed and is_profile(path):
+            labels, mapping = None, without_columns(mapping)
         with self.catching(path):
             found += read(Path(path), labels=None if labels is None else Path(labels), mapping=mapping, progress=heard)
         return found

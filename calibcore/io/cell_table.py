@@ -242,7 +242,8 @@ def _by_view(table: Any) -> dict[tuple[str, str | None, str | None, str], _View]
             raise InputError(f"The cells of {key[0]!r} hold another number of rows than its totals say: it is not complete.")
         told = {k: float(numbers[k][at[is_total][0]]) for k in (*_WHOLE, *_SCORES)}
         totals = {k: None if np.isnan(v) else v for k, v in told.items()}
-        found[key] = _View({k: v[at[~is_total]] for k, v in numbers.items()}, totals)
+        cells = {k: v[at[~is_total]] for k, v in numbers.items()}
+        found[key] = _View({**cells, "count": cells["count"].astype(np.int64)}, totals)
     return found
 
 

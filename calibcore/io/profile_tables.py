@@ -74,7 +74,8 @@ def models_in(table: Table, mapping: Mapping) -> list[Predictions]:
     """
     _check(table.name, mapping)
     source: dict[str, Any] = {"file": table.name, "sha256": table.sha256, "layout": FORMAT_NAME, "roles": {}}
-    found = [_with_groups(m, mapping.settled(tuple(m.groups)).groups, table.name) for m in table.models]
+    models = map(_with_predicted_class, table.models)
+    found = [_with_groups(m, mapping.settled(tuple(m.groups)).groups, table.name) for m in models]
     for model in found:
         _check_classes(model, mapping, table.name)
     names = [m.name for m in found]
@@ -84,6 +85,16 @@ def models_in(table: Table, mapping: Mapping) -> list[Predictions]:
         m.but(name=name, source={**source, "made_from": _first_source(m)}, notes=(*m.notes, *table.notes))
         for m, name in zip(found, names, strict=True)
     ]
+
+
+def _with_predicted_class(model: Predictions) -> Predictions:
+    """Of two classes the predicted one follows from the probability of either, so this view need not be in the file."""
+    held = model.held
+    if held is None or "positive" not in held.profiles or "top_label" in held.profiles:
+        return model
+    top = held.profiles["positive"].folded()
+    parts = {c: [(value, _with_predicted_class(m)) for value, m in groups] for c, groups in held.parts.items()}
+    return model.but(held=replace(held, profiles={"top_label": top, **held.profiles}, parts=parts), n_tied=top.totals.tied)
 
 
 def _first_source(model: Predictions) -> dict[str, Any]:

@@ -83,14 +83,15 @@ def _columns(found: Any) -> str:
 def layout_blocks(layout: Layout) -> list[Table | str]:
     """How a file is read, what would be asked, and its first rows."""
     size = "" if layout.n_rows is None else f", {count_text(layout.n_rows)} rows"
-    lines = [f"{plain(layout.file)}: {layout.format}{size}, {len(layout.columns):,} columns."]
+    columns = f", {len(layout.columns):,} columns" if layout.columns else ""
+    lines = [f"{plain(layout.file)}: {layout.format}{size}{columns}."]
     lines += [f"  {plain(layout.sentence)}"] if layout.sentence else []
     lines += [f"  {plain(role)} = {plain(', '.join(columns))}" for role, columns in _others(layout)]
     lines += [f"  Not read: {plain(layout.problem)}"] if layout.problem else []
     lines += [f"  Question: {plain(question_text(q))}" for q in layout.questions]
     lines += [f"  Weights could be taken from it: --weight {plain(shlex.quote(layout.offered_weight))}."] if layout.offered_weight else []
     lines += [f"  Note: {plain(note)}" for note in layout.notes]
-    return [*lines, "", *([_preview(layout)] if layout.preview else [])]
+    return [*lines, "", *([_preview(layout)] if layout.columns and layout.preview else [])]
 
 
 def _others(layout: Layout) -> list[tuple[str, list[str]]]:

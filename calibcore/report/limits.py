@@ -141,7 +141,8 @@ class Limits:
         ``"debiased"`` judges √max(U, 0), the root of the unbiased squared error of the same bins.  A binary model is judged
         in the view of the settings; what its other view shows is part of the evidence and decides nothing.
         """
-        a, profile = analyze(model, settings), model.profile(settings.view)
+        a = analyze(model, settings)
+        profile = model.profile(a.view)
         found = []
         if self.ece is not None:
             judge = _ece if self.on == "plugin" else _debiased
