@@ -23,7 +23,7 @@ from calibcore.measures.reduction import Precision, precision
 from calibcore.measures.scores import brier_scale
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
-from calibcore.remarks import about_profile, about_reduction, about_source
+from calibcore.remarks import about_missing_rows, about_profile, about_reduction, about_source
 from calibcore.settings import Settings
 from calibcore.version import __version__
 
@@ -281,7 +281,12 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         pattern=advised(pattern, verdict),
         verdict=verdict,
         precision=known,
-        notes=(*about_source(source), *about_profile(profile, top, bins, settings), *about_reduction(profile, known)),
+        notes=(
+            *about_source(source),
+            *about_profile(profile, top, bins, settings),
+            *about_reduction(profile, known),
+            *about_missing_rows(source),
+        ),
         measures=shown(subject),
         requested=requested(subject),
     )
@@ -291,7 +296,8 @@ def _shown_view(source: Predictions | Profile, view: str) -> str:
     """The view that is analysed: of what holds a single one, this one."""
     if isinstance(source, Profile):
         return source.view
-    return source.views[0] if not source.has_rows and len(source.views) == 1 else view
+    alone = not source.has_rows and len(source.views) == 1 and view == "top_label"  # which is what nobody chose
+    return source.views[0] if alone else view
 
 
 def _identity(source: Predictions | Profile) -> dict[str, Any]:

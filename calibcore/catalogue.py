@@ -53,7 +53,14 @@ class Subject:
 
     @property
     def rows(self) -> Predictions:
-        """The rows themselves."""
+        """The model, whose rows are there."""
+        if not self.model.has_rows:
+            raise InputError(NO_ROWS)
+        return self.model
+
+    @property
+    def model(self) -> Predictions:
+        """The model, which may be known from its profiles alone."""
         if isinstance(self.source, Profile):
             raise InputError(NO_ROWS)
         return self.source
@@ -97,7 +104,7 @@ def _skill(s: Subject) -> SkillScores:
     """Of the model; of one class against the rest where that is shown, and of what a profile alone can say."""
     if isinstance(s.source, Profile) or s.profile.view.startswith("class:"):
         return skill(s.profile)
-    return s.source.remember("skill", lambda: model_skill(s.rows))
+    return s.source.remember("skill", lambda: model_skill(s.model))
 
 
 def _threshold(s: Subject) -> ThresholdPanel | None:
@@ -118,11 +125,12 @@ def _bands(s: Subject) -> dict[str, Any]:
 
 
 def _groups(s: Subject) -> dict[str, Any]:
-    if not s.rows.groups:
-        raise InputError(f"{s.rows.name} has no groups; name the columns that split its rows (--group, Mapping.groups).")
+    model = s.model
+    if not model.groups:
+        raise InputError(f"{model.name} has no groups; name the columns that split its rows (--group, Mapping.groups).")
     t, bins = s.settings, s.partition
     partition = bins if isinstance(bins, Partition) else None
-    return {g: by_group(s.rows, g, view=t.view, partition=partition, level=t.level, seed=t.seed) for g in s.rows.groups}
+    return {g: by_group(model, g, view=t.view, partition=partition, level=t.level, seed=t.seed) for g in model.groups}
 
 
 _SHOWN: dict[str, Measure] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,7 +14,7 @@ from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.settings import Settings
 
-__all__ = ["about_profile", "about_reduction", "about_source"]
+__all__ = ["about_missing_rows", "about_profile", "about_reduction", "about_source"]
 
 
 def about_source(source: Predictions | Profile) -> tuple[str, ...]:
@@ -67,14 +68,29 @@ def about_reduction(profile: Profile, known: Mapping[str, Precision] | None) -> 
     if known is None:
         return []
     ece, mass, kuiper = (known[k] for k in ("ece", "sweep.equal_mass", "cumulative.range"))
-    here = "" if ece.kind == "exact" else f" The bins shown cut cells: their ECE is right within ±{ece.within:.2g}."
+    here = "" if ece.kind == "exact" else f" The bins shown cut cells: their ECE is right within ±{_written(ece.within)}."
     exact = (
         f"From a reduced profile: {rows_text(profile.n)} in {len(profile):,} cells. ECE, MCE, debiased error, Brier score, log loss and "
         f"bins are exact with up to 100 bins of equal width.{here}"
     )
     others = (
-        f"With equal-mass bins (any number up to 100) the ECE is right within ±{mass.within or 0:.2g}; the Kuiper range is within "
-        f"±{kuiper.within or 0:.2g}. CORP, smooth ECE, logistic fits and chance ranges are approximate: they take the mean of a cell for "
-        f"its rows, which lie {within_cells(profile):.1g} from it on average."
+        f"With equal-mass bins (any number up to 100) the ECE is right within ±{_written(mass.within)}; the Kuiper range is within "
+        f"±{_written(kuiper.within)}. CORP, smooth ECE, logistic fits and chance ranges are approximate: they take the mean of a cell for "
+        f"its rows, which lie {_written(within_cells(profile), 1)} from it on average."
     )
-    return [exact, others, "Not available without the rows: pairing with another model, clusters, the rows behind a bin, remedies."]
+    return [exact, others]
+
+
+def about_missing_rows(source: Predictions | Profile) -> list[str]:
+    """What cannot be had of a model that is known from its profile alone."""
+    if (isinstance(source, Profile) and not source.reduced) or (isinstance(source, Predictions) and source.has_rows):
+        return []
+    return ["Not available without the rows: pairing with another model, clusters, the rows behind a bin, remedies."]
+
+
+def _written(x: float | None, digits: int = 2) -> str:
+    """A small bound with so many digits, rounded up, never as a power of ten."""
+    if not x:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(x))
+    return np.format_float_positional(math.ceil(x * 10**places - 1e-9) / 10**places, precision=max(places, 0), trim="-")

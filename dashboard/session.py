@@ -19,6 +19,7 @@ from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io import belonging, inspect, inspect_bytes, read_bytes
 from calibcore.names import told_apart
 from calibcore.progress import Heard, late
+from calibcore.report.reduced_words import read_as
 from calibcore.report.reproduce import Origin, Source
 from calibcore.report.rows import BinRows, rows_in
 from calibcore.report.sizes import many_classes_sentence, too_large_sentence
@@ -357,6 +358,8 @@ def _holds_a_table(content: bytes | Sequence[tuple[str, bytes]], name: str) -> b
 
 
 def _read_as(content: bytes | Sequence[tuple[str, bytes]], name: str, mapping: cc.Mapping, found: Sequence[cc.Predictions]) -> str:
+    if not any(p.has_rows for p in found):
+        return read_as(found)
     rows = count_text(found[0].n + found[0].n_excluded)
     several = f" {len(found)} models." if len(found) > 1 else ""
     return f"{inspect_bytes(content, name, mapping).sentence} {rows} rows.{several}"

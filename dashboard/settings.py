@@ -71,6 +71,9 @@ class Choice:
         """Settings for a model, and a sentence where it lacks the view."""
         if self.view in model.predictions.views:
             return replace(self.settings, view=self.view), None
+        there = model.predictions.views
+        if "top_label" not in there:  # a profile of other views
+            return replace(self.settings, view=there[0]), f"{model.name} is a profile without the chosen view; it is shown as {there[0]}."
         asked = "positive-class view" if self.view == "positive" else f"class {self.view.removeprefix('class:')}"
         return self.settings, f"{model.name} has no {asked}; it is shown in the Confidence view."
 

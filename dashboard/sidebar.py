@@ -102,7 +102,7 @@ def _how_read(file: File) -> tuple[str, str]:
         return "Answer", " for "
     st.markdown(f"**{markdown_free(file.name)}**")
     st.caption(markdown_free(file.read_as))
-    return "Change", " "
+    return ("Change", " ") if any(p.has_rows for p in file.predictions) else ("", "")  # a profile has no columns
 
 
 def _training(file: File, name: str, time: int) -> None:

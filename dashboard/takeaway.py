@@ -15,6 +15,7 @@ from calibcore.errors import InputError
 from calibcore.plot.marks import Chart
 from calibcore.report import exports
 from calibcore.report.group_words import group_columns
+from calibcore.report.reduced_words import ROWS_CSV
 from calibcore.report.reproduce import Origin, added_by_commands, commands, grouped_by, mistakable, python_code
 from dashboard import session, widgets
 from dashboard.problems import guarded, say
@@ -132,10 +133,12 @@ def _data(results: Comparison | Sequence[Analysis], analyses: Sequence[Analysis]
     st.markdown("**Data**")
     with st.container(horizontal=True):
         _file("Bins (CSV)", lambda: exports.bins_csv(analyses), (name, "bins", ".csv"), "text/csv", key)
-        if asked is not None:
+        if asked is not None and asked.model.predictions.has_rows:
             rows, settings = asked.model.predictions, analyses[0].settings
             _file("All rows (CSV)", lambda: exports.all_rows_csv(rows, settings), (name, "rows", ".csv"), "text/csv", key)
         _file("All results (JSON)", lambda: exports.results_json(results), (name, "results", ".json"), "application/json", key)
+    if asked is not None and not asked.model.predictions.has_rows:
+        widgets.text(ROWS_CSV, small=True)
 
 
 def _pictures(charts: Sequence[Chart], key: str) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.checks import needs, view_name
+from calibcore.errors import InputError
+from calibcore.held import NO_ROWS
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.multiplicity import bonferroni_level
 from calibcore.inference.slices import MINIMUM, checked_minimum, enough, gap_of, number
@@ -235,6 +237,8 @@ def by_period(
     needs(predictions, Predictions, "by_period")
     view = view_name(view)
     minimum, level = checked_minimum(minimum), checked_level(level)
+    if not predictions.has_rows:
+        raise InputError(NO_ROWS)
     spans, step, notes = spans_of(predictions, periods, minimum)
     parts = [predictions.take(s.rows) for s in spans]
     judged = [s.position is not None and enough(p.profile(view), minimum) for s, p in zip(spans, parts, strict=True)]

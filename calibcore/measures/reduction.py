@@ -152,6 +152,8 @@ def precision(
     found = dict.fromkeys(_ALWAYS, Precision("exact"))
     found |= dict.fromkeys(_OF_BINS, Precision("approximate" if error else "exact"))
     found["ece"] = _bounded(error)
+    for strategy in ("equal_width", "equal_mass"):  # whichever is shown, the other stands beside it
+        found[f"ece.{strategy}"] = _bounded(_strategy_error(profile, partition.requested, strategy, closed, ties))
     found["sweep.equal_width"] = _bounded(_sweep_error(profile, "equal_width", closed, ties))
     found["sweep.equal_mass"] = _bounded(_sweep_error(profile, "equal_mass", closed, ties))
     range_error = kuiper_error(profile)
@@ -162,6 +164,11 @@ def precision(
 
 def _bounded(error: float) -> Precision:
     return Precision("bounded", error) if error else Precision("exact", 0.0)
+
+
+def _strategy_error(profile: Profile, n_bins: int, strategy: Literal["equal_width", "equal_mass"], closed: Closed, ties: Ties) -> float:
+    made = make_partition(profile, n_bins=n_bins, strategy=strategy, closed=closed, ties=ties)
+    return binning_error(profile, made)
 
 
 def _sweep_error(profile: Profile, strategy: Literal["equal_width", "equal_mass"], closed: Closed, ties: Ties) -> float:

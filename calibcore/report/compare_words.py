@@ -12,9 +12,9 @@ from calibcore.inference.intervals import Estimate
 from calibcore.plot.frame import directions
 from calibcore.plot.wording import FEW_ROWS, interval_words, level_percent
 from calibcore.report.tables import plain
-from calibcore.report.which import difference_sentence, lower, rows_compared, scores
+from calibcore.report.which import difference_sentence, lower, rows_compared, scores, without_intervals
 
-__all__ = ["compared_lines", "diagrams_caption", "has_scores", "notes_of", "outside_line"]
+__all__ = ["compared_lines", "decides", "diagrams_caption", "has_scores", "notes_of", "outside_line"]
 
 _SAID = "only the gap is compared."  # ends the note that the sentence of such a pair says too
 _NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven"}
@@ -23,6 +23,11 @@ _NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six
 def has_scores(comparison: Comparison) -> bool:
     """Whether log loss or Brier score of any model can be compared with the baseline's."""
     return any(e is not None for d in comparison.differences for e in (d.log_loss, d.brier))
+
+
+def decides(comparison: Comparison) -> bool:
+    """Whether a score of any model has an interval, by which it can be told from the baseline's."""
+    return any(map(_decides, comparison.differences))
 
 
 def compared_lines(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
@@ -93,6 +98,10 @@ def _gap_only(d: Differences, comparison: Comparison) -> str:
     """What can be said of two models that have no score in common."""
     model, base, view = plain(d.model), plain(comparison.baseline), comparison.settings.view
     level, ends = level_percent(comparison.settings.level), interval_words(d.gap, in_points=True)
+    open_ = without_intervals(d, comparison.baseline)
+    if open_ is not None:
+        told = "has no interval" if ends is None else f"{points(d.gap.value, signed=True)} points, {level} interval {ends}"
+        return f"{open_} Difference of the gaps: {told}."
     start = f"{model} and {base} have no score in common, so only the gap can be compared"
     if ends is None:
         return f"{start}; it has no interval from these rows."

@@ -11,6 +11,7 @@ from calibcore.checks import listing, rows_text
 from calibcore.errors import without_options
 from calibcore.inference.periods import Period, Periods
 from calibcore.report.naming import short, short_name
+from calibcore.report.reduced_words import is_told_shortly, report_line
 from calibcore.report.tables import count_text, plain
 
 __all__ = ["data_notes", "facts", "hashes"]
@@ -19,7 +20,9 @@ _FILE, _NOTE = 50, 180  # characters of a file's name and of a note that one pag
 _NOTES, _FOR_EACH = 3, 2  # notes on one model's data, and for each other model
 _LATER = "The results hold for cases like these; they were not checked for later ones."
 # Notes that change how numbers are read come before notes on how a file was read.
-_TELLING = re.compile(r"^Log loss:|claims? exactly 100%|left out|^All scores are|^Every label is|^One row only|^Weighted rows|clusters")
+_TELLING = re.compile(
+    r"^Log loss:|claims? exactly 100%|left out|^All scores are|^Every label is|^One row only|^Weighted rows|clusters|^Known from a"
+)
 
 
 def facts(analyses: Sequence[Analysis]) -> tuple[tuple[str, str], ...]:
@@ -55,7 +58,8 @@ def data_notes(analyses: Sequence[Analysis]) -> tuple[str, ...]:
     """
     about: defaultdict[str, list[str]] = defaultdict(list)
     for a in analyses:
-        for note in dict.fromkeys(map(plain, a.notes)):
+        told = [*filter(None, [report_line(a)]), *(note for note in a.notes if not is_told_shortly(note))]
+        for note in dict.fromkeys(map(plain, told)):
             if a is analyses[0] or _TELLING.search(note):
                 about[without_options(note)].append(short_name(a.name))
     found = sorted(about, key=lambda note: _TELLING.search(note) is None)

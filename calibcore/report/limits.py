@@ -15,6 +15,7 @@ from calibcore.measures.squared_error import squared_error
 from calibcore.plot.wording import bin_range
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
+from calibcore.report.reduced_words import within_text
 from calibcore.report.tables import chance_text, count_text, plain, score_text, share_text, view_text
 
 __all__ = ["Check", "Limits", "document"]
@@ -166,9 +167,18 @@ def _check(a: Analysis, limit: str, most: float, value: float, evidence: str, *,
 
 def _ece(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:
     chance = a.chance
-    evidence = f"{_bins(a, profile)}; chance alone gives {chance_text(chance)}"
+    evidence = f"{_bins(a, profile)}; chance alone gives {chance_text(chance)}{_reduced(a, limit)}"
     share = "half of such samples" if limit < chance.median else "1 of 20 such samples" if limit < chance.p95 else ""
     return a.ece, f"{evidence}; a calibrated model with these confidences would exceed this limit in {share} or more" if share else evidence
+
+
+def _reduced(a: Analysis, limit: float) -> str:
+    """How far the ECE of a reduced profile can be from that of the rows, and whether the limit lies within."""
+    within = within_text(a, "ece")
+    if not within or a.precision is None:
+        return ""
+    unsure = abs(a.ece - limit) <= (a.precision["ece"].within or 0)
+    return f"; from a reduced profile, within{within} of the ECE of the rows{', so it cannot tell' if unsure else ''}"
 
 
 def _debiased(a: Analysis, profile: Profile, limit: float) -> tuple[float, str]:

@@ -24,7 +24,7 @@ from calibcore.report.advising import pattern_lines
 from calibcore.report.data_words import data_notes
 from calibcore.report.group_words import group_sentence
 from calibcore.report.naming import event_name, short, short_name
-from calibcore.report.tables import Table, chance_text, count_text, gap_text, plain, score_text, share_text
+from calibcore.report.tables import Table, chance_text, count_text, ece_text, gap_text, plain, score_text, share_text
 from calibcore.report.training import Answers, training_statements
 from calibcore.report.which import other_scores, rows_compared, smaller_error
 from calibcore.report.words import headline, worst_range
@@ -243,7 +243,7 @@ def _row(a: Analysis) -> tuple[str, ...]:
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
-        f"{score_text(a.ece, rows=a.n)} ({chance_text(a.chance, a.n)})",
+        f"{ece_text(a)} ({chance_text(a.chance, a.n)})",
         score_text(a.brier, rows=a.n),
         score_text(a.log_loss, rows=a.n),
     )

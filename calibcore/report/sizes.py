@@ -24,7 +24,8 @@ MOST_FILES = 8  # of a folder that are loaded at once
 MOST_CLASSES = 1000
 COMFORTABLE = 200 * 2**20  # bytes up to which a file is read without a notice
 FORMATS = (
-    "CSV, TSV or other text, Excel or ODS, Parquet, Arrow or Feather, JSON, JSON Lines, npy or npz; also as gz or zip. "
+    "CSV, TSV or other text, Excel or ODS, Parquet, Arrow or Feather, JSON, JSON Lines, npy or npz; also as gz or zip; and profiles, "
+    "which calibcore reduce makes of files of any size. "
     "Large files are read faster as Parquet, or opened in place with the command calibcore dashboard PATH."
 )
 _FEWEST_BINS, _MOST_BINS = 5, 50
@@ -62,7 +63,8 @@ def too_large_sentence(name: str, size: int, most_megabytes: int) -> str | None:
         return None
     return (
         f"{name} is {_megabytes(size)} MB; the limit is {most_megabytes:,} MB. Save it as Parquet, keep only the label and probability "
-        "columns, or open it in place with calibcore dashboard PATH."
+        "columns, open it in place with calibcore dashboard PATH, or make a small profile of it with calibcore reduce PATH -o "
+        "model.profile.parquet."
     )
 
 

@@ -19,6 +19,7 @@ from calibcore.inference.chance import ChanceRange
 from calibcore.inference.comparison import Differences
 from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import difference, interval_words, pairing_text
+from calibcore.report.reduced_words import about_text, within_text
 
 __all__ = [
     "BY_CHANCE",
@@ -29,6 +30,7 @@ __all__ = [
     "chance_text",
     "count_text",
     "difference_table",
+    "ece_text",
     "gap_text",
     "interval_text",
     "mce_text",
@@ -149,6 +151,11 @@ def score_text(x: float | None, *, signed: bool = False, rows: float | None = No
     return _minus(text.lstrip("+-") if float(text) == 0 else text)
 
 
+def ece_text(a: Analysis) -> str:
+    """The ECE in the bins shown; of a reduced profile whose cells these bins cut, with how far it can be from that of the rows."""
+    return f"{score_text(a.ece, rows=a.n)}{within_text(a, 'ece')}"
+
+
 def chance_text(c: ChanceRange, rows: float | None = None) -> str:
     """What a calibrated model typically shows, and exceeds in 1 of 20 samples, median and 95th percentile: "0.0080, up to 0.0139"."""
     return f"{score_text(c.median, rows=rows)}, up to {score_text(c.p95, rows=rows)}"
@@ -236,10 +243,10 @@ def _model_row(a: Analysis, others: tuple[str, ...]) -> tuple[str, ...]:
         share_text(a.accuracy),
         share_text(a.mean_confidence),
         gap_text(a.gap),
-        score_text(a.ece, rows=a.n),
+        ece_text(a),
         chance_text(a.chance, a.n),
-        *(score_text(_swept(a, o), rows=a.n) for o in others),
-        mce_text(a.bins),
+        *(f"{score_text(_swept(a, o), rows=a.n)}{within_text(a, f'ece.{o}')}" for o in others),
+        f"{about_text(a, 'mce')}{mce_text(a.bins)}",
         f"{score_text(a.brier, rows=a.n)} ({a.brier_scale.split(', ')[-1]})",
         score_text(a.log_loss, rows=a.n),
         PATTERN_NAMES[a.pattern.name],

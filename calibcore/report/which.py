@@ -11,7 +11,7 @@ from calibcore.inference.intervals import Estimate
 from calibcore.plot.wording import difference, interval_words
 from calibcore.report.tables import plain, score_text
 
-__all__ = ["difference_sentence", "lower", "other_scores", "rows_compared", "scores", "smaller_error"]
+__all__ = ["difference_sentence", "lower", "other_scores", "rows_compared", "scores", "smaller_error", "without_intervals"]
 
 
 def difference_sentence(d: Differences, baseline: str, level: float = 0.95) -> str:
@@ -39,6 +39,8 @@ def smaller_error(d: Differences, baseline: str, level: float = 0.95) -> str:
     """
     model, base, judged = plain(d.model), plain(baseline), scores(d)
     if not judged:
+        if (open_ := without_intervals(d, baseline)) is not None:
+            return open_
         ends = interval_words(d.gap, in_points=True)
         interval = f" ({percent(level)} interval {ends})" if ends else ""
         return (
@@ -50,6 +52,22 @@ def smaller_error(d: Differences, baseline: str, level: float = 0.95) -> str:
         return f"These rows do not tell which of {model} and {base} makes the smaller error: {minus}."
     better, worse = (model, base) if lower(found) else (base, model)
     return f"{better} makes a smaller error than {worse}: {name} lower by {_by(found, level)}."
+
+
+def without_intervals(d: Differences, baseline: str) -> str | None:
+    """The scores of two models that can be set side by side, but have no interval; None where they have one, or none can be.
+
+    Parameters
+    ----------
+    d : Differences
+    baseline : str
+    """
+    found = [(name, e) for name, e in (("log loss", d.log_loss), ("Brier score", d.brier)) if e is not None]
+    if not found or scores(d):
+        return None
+    differ = " and ".join(f"the {name} by {score_text(e.value, signed=True)}" for name, e in found)
+    model, base = plain(d.model), plain(baseline)
+    return f"{model} differs from {base} in {differ}, without an interval: whether that is more than chance cannot be told."
 
 
 def other_scores(d: Differences, baseline: str, level: float = 0.95) -> str:

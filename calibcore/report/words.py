@@ -12,8 +12,20 @@ from calibcore.analysis import Analysis
 from calibcore.checks import rows_text
 from calibcore.plot.frame import clustered, directions, notable, weighted, words_of
 from calibcore.plot.wording import FEW_ROWS, bin_range, difference, interval_words
+from calibcore.report.reduced_words import about_text
 from calibcore.report.rows import BinRows
-from calibcore.report.tables import Table, chance_sentence, chance_text, count_text, mce_text, plain, score_text, settings_text, share_text
+from calibcore.report.tables import (
+    Table,
+    chance_sentence,
+    chance_text,
+    count_text,
+    ece_text,
+    mce_text,
+    plain,
+    score_text,
+    settings_text,
+    share_text,
+)
 from calibcore.report.training import Training, training_caveat
 from calibcore.report.view_words import event_of
 
@@ -139,8 +151,8 @@ def key_numbers(a: Analysis) -> tuple[Number, ...]:
     low_high = f"{percent(a.settings.level)} interval {ends} points" if ends else "no interval from these rows"
     return (
         Number("Gap", f"{difference(a.gap.value, in_points=True)} points", low_high),
-        Number("ECE", score_text(a.ece, rows=a.n), f"chance alone: {chance_text(a.chance, a.n)}"),
-        Number("MCE", score_text(a.bins.mce, rows=a.n), mce_text(a.bins).partition(" ")[2].strip("()")),
+        Number("ECE", ece_text(a), f"chance alone: {chance_text(a.chance, a.n)}"),
+        Number("MCE", f"{about_text(a, 'mce')}{score_text(a.bins.mce, rows=a.n)}", mce_text(a.bins).partition(" ")[2].strip("()")),
         Number("Brier", score_text(a.brier, rows=a.n), f"{a.brier_scale}; lower is better"),
         Number("Log loss", score_text(a.log_loss, rows=a.n), "in nats; lower is better"),
     )
@@ -320,7 +332,7 @@ def sweep_sentence(a: Analysis) -> str:
     runs = f"{_swept(a, a.sweep.equal_width)} with equal-width bins and {_swept(a, a.sweep.equal_mass)} with equal-mass bins"
     return (
         f"Between {_FEWEST} and {_MOST} bins ECE runs {runs}. "
-        f"In the {number} {a.settings.strategy.replace('_', '-')} bins shown it is {score_text(a.ece, rows=a.n)}; "
+        f"In the {number} {a.settings.strategy.replace('_', '-')} bins shown it is {ece_text(a)}; "
         f"chance alone gives {chance_text(a.chance, a.n)} there. {_beyond(a)} "
         "The verdict does not change with the bins: its test uses bins of its own."
     )

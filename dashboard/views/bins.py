@@ -8,7 +8,7 @@ import calibcore as cc
 from calibcore import plot
 from calibcore.analysis import Analysis
 from calibcore.plot.marks import Chart
-from calibcore.report import curve_words, exports, words
+from calibcore.report import curve_words, exports, reduced_words, words
 from calibcore.report.rows import PAGE, BinRows
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, widgets
@@ -75,6 +75,9 @@ def rows(model: session.Model, a: Analysis, its_settings: cc.Settings) -> Chart 
     chart = widgets.draw(plot.gaps, a, key="bins chart", analysis=a, stretch=True, selected=selected)
     if selected is None:
         widgets.text("Choose a bin above, or click a bar, to see its rows.")
+        return chart
+    if not model.predictions.has_rows:
+        widgets.text(f"{words.bin_option(a, selected)}.", reduced_words.ROWS_OF_BIN)
         return chart
     found = session.bin_rows(model, its_settings, *widgets.edges_of(a, selected))
     widgets.text(words.rows_line(a, selected, found))

@@ -141,7 +141,7 @@ def show_differences(found: Found) -> list[Chart | None]:
     """Differences to the baseline, as forest plots and in numbers."""
     if found.comparisons:
         st.header("Is the difference real?")
-    if any(map(compare_words.has_scores, found.comparisons)):
+    if any(map(compare_words.decides, found.comparisons)):
         widgets.text(_DECIDE, small=True)
     charts: list[Chart | None] = []
     for i, comparison in enumerate(found.comparisons):

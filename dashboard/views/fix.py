@@ -13,7 +13,7 @@ from calibcore.advice.recalibration import Remedy
 from calibcore.analysis import Analysis
 from calibcore.plot.differences import Score
 from calibcore.plot.marks import Chart
-from calibcore.report import compare_words, exports, fix_exports, fix_words
+from calibcore.report import compare_words, exports, fix_exports, fix_words, reduced_words
 from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
@@ -28,8 +28,11 @@ def page() -> None:
     """Draw the page."""
     model = widgets.choose_model()
     st.title(markdown_free(fix_words.title(model.name)))
-    with guarded("This page"):
-        tried(*judged(model))
+    if model.predictions.has_rows:
+        with guarded("This page"):
+            tried(*judged(model))
+    else:
+        widgets.text(reduced_words.FIX)
     st.page_link("views/act.py", label="Next: act on a threshold", icon=":material/arrow_forward:")
 
 

@@ -13,7 +13,7 @@ from calibcore.inference.groups import Groups
 from calibcore.inference.periods import Periods
 from calibcore.inference.slices import MINIMUM
 from calibcore.plot.marks import Chart
-from calibcore.report import group_words, words
+from calibcore.report import group_words, reduced_words, words
 from calibcore.report.words import markdown_free
 from dashboard import session, settings, slices, widgets
 from dashboard.problems import guarded
@@ -55,7 +55,7 @@ def by_column(model: session.Model, its_settings: cc.Settings, a: Analysis) -> t
     st.header("Groups")
     columns, found, chart = slices.columns(model), None, None
     if not columns.offered:
-        widgets.text(group_words.NO_COLUMN)
+        widgets.text(group_words.NO_COLUMN if model.predictions.has_rows else reduced_words.NO_GROUPS)
     else:
         with st.container(horizontal=True):
             column, minimum = slices.choose_column(columns.offered), _choose_minimum()
@@ -94,7 +94,7 @@ def over_time(model: session.Model, its_settings: cc.Settings) -> tuple[Periods 
     found, chart = None, None
     if model.predictions.time is None:
         if not session.state().samples:  # a sample has no columns to choose
-            widgets.text(group_words.NO_TIME, small=True)
+            widgets.text(group_words.NO_TIME if model.predictions.has_rows else reduced_words.NO_PERIODS, small=True)
         return None, None
     st.header("Over time")
     length, minimum = _choose_length(model), slices.minimum()

@@ -7,7 +7,7 @@ import streamlit as st
 from calibcore import plot
 from calibcore.analysis import Analysis
 from calibcore.plot.marks import Chart
-from calibcore.report import pattern_words, tools_words, view_words, words
+from calibcore.report import pattern_words, reduced_words, tools_words, view_words, words
 from calibcore.report.words import markdown_free
 from dashboard import remedies, session, settings, widgets
 from dashboard.problems import guarded
@@ -27,7 +27,7 @@ def page() -> None:
         with charts:
             drawn = pictures(analysis)
         with words_beside, st.container(key="beside"):
-            beside(analysis)
+            beside(analysis, rows=model.predictions.has_rows)
         other_tools(model, analysis)
         takeaway([analysis], drawn)
     st.page_link("views/compare.py", label="Next: compare the models", icon=":material/arrow_forward:")
@@ -65,11 +65,11 @@ def selected_bin(a: Analysis) -> int | None:
     return next((i for i in range(len(a.bins.count)) if kept == widgets.edges_of(a, i)), None)
 
 
-def beside(a: Analysis) -> None:
-    """What the diagram shows, the worst bin, a bin to inspect, caveats and notes."""
+def beside(a: Analysis, *, rows: bool) -> None:
+    """What the diagram shows, the worst bin, a bin to inspect, caveats and notes; a link to the rows where there are some."""
     st.header("What this shows")
     widgets.text(*filter(None, (*words.shown_lines(a), words.worst_range(a), words.other_view(a))))
-    if widgets.bin_selector(a) is not None:
+    if widgets.bin_selector(a) is not None and rows:
         st.page_link("views/bins.py", label="See the rows of this bin", icon=":material/arrow_forward:")
     st.header("Read with care")
     widgets.caveats(words.caveats(a))
@@ -81,6 +81,9 @@ def other_tools(model: session.Model, a: Analysis) -> None:
     folded = st.expander("Why does another tool say something else?", key="other tools", on_change="rerun")
     if folded.open:
         with folded, guarded("This comparison of tools"):
+            if not model.predictions.has_rows:
+                widgets.text(reduced_words.OTHER_TOOLS)
+                return
             found = remedies.reconciled(model, a.settings)
             widgets.text(tools_words.tools_sentence(a, found))
             with st.container(key="wide tools"):

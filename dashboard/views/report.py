@@ -9,7 +9,7 @@ import streamlit as st
 import calibcore as cc
 from calibcore.advice.recalibration import Remedies
 from calibcore.plot.wording import listed
-from calibcore.report import exports
+from calibcore.report import exports, reduced_words
 from calibcore.report.making import class_change, or_reason
 from calibcore.report.page import preview_style, to_html
 from calibcore.report.pdf import MISSING, can_write, to_pdf
@@ -50,7 +50,7 @@ def page() -> None:
         if open_question:
             widgets.text(open_question, small=True)
         column = by_column(model)
-        tested = st.toggle("Test recalibration (takes a moment)", key="tested", bind="query-params", persist_state="session")
+        tested = test_wanted(model)
         training([model, *others])
         say_period(model)
         words = own_words(model)
@@ -107,6 +107,14 @@ def by_column(model: Model) -> str | None:
     return slices.choose_column(offered) if offered else None
 
 
+def test_wanted(model: Model) -> bool:
+    """Whether recalibration is to be tested; why it cannot be, where there are no rows to test it on."""
+    if not model.predictions.has_rows:
+        widgets.text(reduced_words.NO_TEST, small=True)
+        return False
+    return st.toggle("Test recalibration (takes a moment)", key="tested", bind="query-params", persist_state="session")
+
+
 def training(chosen: Sequence[Model]) -> None:
     """The question that no file answers, once for each file, for who has not answered it in the sidebar."""
     if session.state().samples:
@@ -122,6 +130,9 @@ def training(chosen: Sequence[Model]) -> None:
 def say_period(model: Model) -> None:
     """How to have the period in the report, where it is not known."""
     if model.predictions.time is not None or session.state().samples:
+        return
+    if not model.predictions.has_rows:
+        widgets.text(reduced_words.NO_PERIODS, small=True)
         return
     times = times_in_groups(model.predictions)
     first = f"Column {times[0]} could be the time. Name it as" if times else "The period covered is not known. Name the column that holds"
