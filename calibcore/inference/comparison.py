@@ -111,6 +111,7 @@ def _without_rows(pairing: Pairing, baseline: Predictions, model: Predictions, v
     who = listing([m.name for m in (baseline, model) if not m.has_rows])
     note = f"Of {who} only a profile is there, not the rows, so {model.name} and {baseline.name} cannot be paired: "
     ends = "the differences of their scores have no interval. Compare the prediction files to get one."
+    ends = "only the gap is compared." if brier is None else ends
     return Differences(model.name, pairing, log_loss, brier, _within(gap, -apart - 1, 1 - apart), (note + ends,))
 
 

@@ -141,11 +141,14 @@ def read_profiles(data: bytes | str | Path, name: str = "profile") -> list[Predi
             "Update calibcore, or write it again."
         )
     try:
-        return models_of(_checked(data), [_about(m, name) for m in said["models"]])
+        about = [_about(m, name) for m in said["models"]]
+        found = models_of(_checked(data), about)
+        _check_views(found)
     except InputError as error:
         raise InputError(f"{name}: {error} {_AGAIN}.") from None
     except (pa.ArrowException, OSError, ArithmeticError, LookupError, AttributeError, TypeError, ValueError):
         raise InputError(f"{name} is a damaged profile file. {_AGAIN}.") from None
+    return found
 
 
 def _about(said: dict[str, Any], name: str) -> About:
@@ -156,6 +159,17 @@ def _about(said: dict[str, Any], name: str) -> About:
     if not all(isinstance(text, str) for text in (said["name"], *classes, *notes)):
         raise ValueError(classes)
     return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values)
+
+
+def _check_views(models: Sequence[Predictions]) -> None:
+    """ValueError where there is no model, or a view of one is not of its classes."""
+    for model in models:
+        views = {"top_label", *(f"class:{c}" for c in model.classes), *(["positive"] if len(model.classes) == 2 else [])}
+        parts = [] if model.held is None else [part for groups in model.held.parts.values() for _, part in groups]
+        if any(one.held is None or not set(one.held.profiles) <= views for one in (model, *parts)):
+            raise ValueError(model)
+    if not models:
+        raise ValueError(models)
 
 
 def _checked(data: bytes | str | Path) -> Any:

@@ -10,6 +10,7 @@ from calibcore.advice.recalibration import SIMPLEST, Remedies, Remedy, Scores
 from calibcore.advice.verdict import confidence_range, percent
 from calibcore.analysis import Analysis
 from calibcore.plot.wording import difference, shortened
+from calibcore.report.reduced_words import NOT_TESTED, report_line
 from calibcore.report.tables import count_text, plain, score_text, share_text
 from calibcore.report.training import Training
 from calibcore.report.view_words import in_this_view
@@ -161,7 +162,11 @@ def pattern_lines(a: Analysis, found: Remedies | str | None, classes: str | None
     if a.pattern.name == "none_detected" and not isinstance(found, Remedies):
         return first  # nothing was found that a remedy could be for
     why = plain(found) if isinstance(found, str) else ""
-    untested = f"Not tested on these rows{': ' if why else '.'}{why if len(why) <= most else why[: most - 1] + '…'}"
+    untested = (
+        NOT_TESTED
+        if report_line(a)
+        else f"Not tested on these rows{': ' if why else '.'}{why if len(why) <= most else why[: most - 1] + '…'}"
+    )
     tested = (
         f"Tested on rows that the fit had not seen ({found.folds} folds): {_lower(found.answer)}"
         if isinstance(found, Remedies)

@@ -12,6 +12,7 @@ from calibcore.predictions import Predictions
 
 __all__ = [
     "FIX",
+    "NOT_TESTED",
     "NO_GROUPS",
     "NO_PERIODS",
     "NO_TEST",
@@ -34,6 +35,7 @@ FIX = (
     f"{_ADD}, or run calibcore measure FILE --request remedies where that file is."
 )
 NO_TEST = "Recalibration cannot be tested here: a profile holds no rows."
+NOT_TESTED = "Not tested whether it helps: that needs the rows, and this report was made from a profile."
 NO_GROUPS = "This profile was made without groups. They are named when it is made, with --group; or add the prediction file in the sidebar."
 NO_PERIODS = "Whether the gap changes over time cannot be told from a profile, which holds no times."
 _WORTH = re.compile(r"^(From a reduced profile:|With equal-mass bins \(any number|Not available without the rows:)")
