@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import calibcore as cc
@@ -92,6 +94,7 @@ KINDS = {
 }
 
 
+@functools.cache
 def file_of(kind):
     """The profile file of a kind."""
     return bytes_of(KINDS[kind]())
