@@ -54,7 +54,7 @@ def read(
     source : path, bytes, data frame, or list of paths
         CSV, TSV and other delimited text, Parquet, Arrow, JSON and JSON Lines, NumPy arrays, workbooks; told apart by content,
         packed with gzip or not, or in a zip archive, each of whose tables is read.  A data frame may be one of pandas
-        or anything that speaks the Arrow C stream.  A profile file (`calibcore.reduce`, `Profile.write`) gives models without
+        or anything that speaks the Arrow C stream.  A profile file (see `Profile.write`) gives models without
         rows.  Of a list, files of predictions without labels are joined to the file that
         holds their labels; which is which is told by content, and complete files are read alone.
     labels : path, bytes or data frame, optional

@@ -126,12 +126,7 @@ CAUTIONS = (
 LIMITS = Table(
     ("What", "In full", "With restrictions", "Not"),
     (
-        (
-            "File",
-            "up to 200 MB",
-            "up to the operator's limit (1 GB unless changed): better as Parquet",
-            "larger: calibcore reduce makes a profile of it",
-        ),
+        ("File", "up to 200 MB", "up to the operator's limit (1 GB unless changed): better as Parquet", "larger: calibcore reduce first"),
         ("Rows of a model", "10 million", "more, as a reduced profile", "–"),
         ("Models", "4 in one diagram", "8 side by side", "more than 8"),
         ("Classes", "20 drawn", "1,000 in the table", "more than 1,000"),
