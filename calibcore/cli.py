@@ -18,9 +18,8 @@ from typing import Any
 from calibcore.analysis import Analysis, Comparison, Settings, analyze, compare, document
 from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.inference.labels import MultiLabel, multilabel
-from calibcore.io import Mapping, inspect, read
-from calibcore.io.profile_file import is_profile
-from calibcore.io.profile_tables import without_columns
+from calibcore.io import inspect, read
+from calibcore.io.told import Told
 from calibcore.names import told_apart
 from calibcore.options import ADDING, BASELINE, LIMITS, READING, REDUCING, REPORTING, VIEWING, Option, left_out, mapping_of, settings_of
 from calibcore.partition import Partition
@@ -306,7 +305,6 @@ class _Run:
     errors: list[str] = field(default_factory=list)
     questions: list[tuple[str, Question]] = field(default_factory=list)
     settings: Settings | None = None
-    mixed: bool = False
 
     @classmethod
     def start(cls, files: tuple[str, ...], given: dict[str, Any]) -> _Run:
@@ -315,34 +313,31 @@ class _Run:
         labels, run = given.pop("labels_file"), cls()
         if labels is None and given["pair"] is not None:
             raise InputError("--pair says how a file of labels is joined; name that file with --labels-file.")
-        mapping = mapping_of(given)
-        run.mixed = not all(map(is_profile, (*files, *filter(None, (viewing["edges_from"],)))))
-        run.choose(viewing, labels, mapping)
+        told = Told(mapping_of(given), labels, [*files, *filter(None, (viewing["edges_from"],))])
+        run.choose(viewing, told)
         if run.code:  # without the reference's edges every number would be another
             return run
         with bar("Reading") as heard:
             for i, path in enumerate(files):
-                run.models += run.read(path, labels, mapping, within(heard, i / len(files), (i + 1) / len(files)))
+                run.models += run.read(path, told, within(heard, i / len(files), (i + 1) / len(files)))
                 if heard:
                     heard((i + 1) / len(files))
         names = told_apart([model.name for model in run.models])
         run.models = [model.but(name=name) for model, name in zip(run.models, names, strict=True)]
         return run
 
-    def read(self, path: str, labels: str | None, mapping: Mapping, heard: Heard | None = None) -> list[Predictions]:
-        """The models of a file; none where it cannot be read.  What is said about columns is not said to a profile beside files."""
+    def read(self, path: str, told: Told, heard: Heard | None = None) -> list[Predictions]:
+        """The models of a file; none where it cannot be read."""
         found: list[Predictions] = []
-        if self.mixed and is_profile(path):
-            labels, mapping = None, without_columns(mapping)
         with self.catching(path):
-            found += read(Path(path), labels=None if labels is None else Path(labels), mapping=mapping, progress=heard)
+            found += read(Path(path), **told.to(path), progress=heard)
         return found
 
-    def choose(self, viewing: dict[str, Any], labels: str | None, mapping: Mapping) -> None:
+    def choose(self, viewing: dict[str, Any], told: Told) -> None:
         """Take the settings from the options, with the edges of another file's first model where that is named."""
         self.settings = settings_of(viewing)
         source = viewing["edges_from"]
-        reference = [] if source is None else self.read(source, labels, mapping)
+        reference = [] if source is None else self.read(source, told)
         if reference:
             self.settings = replace(self.settings, edges=_frozen(reference[0], self.settings))
 
