@@ -26,7 +26,7 @@ class Pairing:
     ----------
     paired : bool
     how : str
-        ``"id"``, ``"row order"`` or ``"not paired"``.
+        ``"id"``, ``"row order"``, ``"not paired"``, or ``"no rows"`` where a model is known from a profile alone.
     first, second : array of shape (common,)
         Positions of the common rows in either model.
     only_first, only_second : int
@@ -77,7 +77,7 @@ def pair(first: Predictions, second: Predictions) -> Pairing:
 
 def _pair(first: Predictions, second: Predictions) -> Pairing:
     if not (first.has_rows and second.has_rows):
-        return _not_paired(first, second)
+        return _not_paired(first, second, "no rows")
     if first.ids is not None and second.ids is not None:
         found = _by_id(first, second) if not found_ids(first, second) else _by_found_id(first, second)
         if found is not None:
@@ -135,9 +135,9 @@ def _conflicts(first: Predictions, second: Predictions, i: IndexArray, j: IndexA
     return np.flatnonzero(first.label[i] != code[second.label[j]])
 
 
-def _not_paired(first: Predictions, second: Predictions) -> Pairing:
+def _not_paired(first: Predictions, second: Predictions, how: str = "not paired") -> Pairing:
     nothing = np.arange(0)
-    return Pairing(False, "not paired", nothing, nothing, first.n, second.n)
+    return Pairing(False, how, nothing, nothing, first.n, second.n)
 
 
 def _by_id(first: Predictions, second: Predictions) -> Pairing:

@@ -117,7 +117,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 def pairing_text(pairing: Pairing) -> str:
     """Which rows of two models were compared, and why these: "4,000 rows, paired by id"."""
     if not pairing.paired:
-        return "not paired: different rows"
+        return "not paired: a profile has no rows" if pairing.how == "no rows" else "not paired: different rows"
     left = pairing.only_first + pairing.only_second
     how = "row order (no shared ids, labels agree)" if pairing.how == "row order" else pairing.how
     return f"{pairing.n_common:,} rows, paired by {how}" + (f"; {left:,} only in one" if left else "")

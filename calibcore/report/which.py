@@ -95,6 +95,7 @@ def rows_compared(pairing: Pairing) -> str:
     return {
         "id": f"Both were judged on the same {rows}, matched by their id.",
         "row order": f"Both were judged row by row on {rows}: no ids are shared, and the labels agree in order.",
+        "no rows": "Of one only a profile is there, not the rows, so they are compared as two samples: a difference shows less sharply.",
     }.get(pairing.how, "They were judged on different rows, so a difference shows less sharply.")
 
 

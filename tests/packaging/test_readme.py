@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calibcore.cli import main
@@ -21,6 +23,18 @@ def test_the_python_lines_run(tmp_path, monkeypatch, capsys):
     (code,) = [b for b in blocks("python") if "import calibcore" in b]
     exec(compile(code, "README.md", "exec"), {})
     assert "points too sure" in capsys.readouterr().out
+
+
+def test_the_lines_on_files_larger_than_memory_run(tmp_path, monkeypatch):
+    import calibcore as cc
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores").mkdir()
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"y": [0, 1, 1], "score": [0.2, 0.7, 0.9]}), tmp_path / "scores" / f"{name}.parquet")
+    (code,) = [b for b in blocks("python") if "scores/*.parquet" in b]
+    exec(compile(code, "README.md", "exec"), {"cc": cc})
+    assert cc.Profile.read("model.profile.parquet").n == 6
 
 
 def test_the_shell_lines_run(tmp_path, monkeypatch):
