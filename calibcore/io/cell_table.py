@@ -48,6 +48,8 @@ class About:
     notes : tuple of str
     values : str
         Precision of the values where each is a cell of its own: "float16", "float32" or "float64".
+    n_classes : int
+        How many classes there are; ``classes`` may not name them, as of a profile that was written alone. 0 if not known.
     """
 
     name: str
@@ -56,12 +58,13 @@ class About:
     source: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     values: str = "float64"
+    n_classes: int = 0
 
     @classmethod
     def of(cls, model: Predictions) -> About:
         """Of a model."""
-        values = model.profile(model.views[0]).value.dtype.name
-        return cls(model.name, model.task, model.classes, dict(model.source), model.notes, values)
+        one = model.profile(model.views[0])
+        return cls(model.name, model.task, model.classes, dict(model.source), model.notes, one.value.dtype.name, one.n_classes)
 
 
 def _schema() -> Any:
@@ -201,7 +204,7 @@ class _View:
     def profile(self, view: str, about: About) -> Profile:
         t = self.totals
         totals = Totals(*(int(t[k] or 0) for k in ("rows", "tied", "clipped")), *(float(t[k] or 0.0) for k in _SCORES))
-        kind: dict[str, Any] = {"view": view, "task": about.task, "n_classes": len(about.classes)}
+        kind: dict[str, Any] = {"view": view, "task": about.task, "n_classes": about.n_classes or len(about.classes)}
         c = self.columns
         if (c["cell"] == NO_CELL).any():
             return _exact(c, about.values, totals, kind)

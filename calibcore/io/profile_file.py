@@ -154,11 +154,11 @@ def read_profiles(data: bytes | str | Path, name: str = "profile") -> list[Predi
 def _about(said: dict[str, Any], name: str) -> About:
     """What a file says of one model; ValueError where that cannot be."""
     task, values, classes, notes = said["task"], said["values"], tuple(said["classes"]), tuple(said["notes"])
-    if task not in _TASKS or values not in _VALUES or (task == "binary" and not 1 <= len(classes) <= 2):
+    if task not in _TASKS or values not in _VALUES or (task == "binary" and len(classes) > 2):
         raise ValueError(task)
     if not all(isinstance(text, str) for text in (said["name"], *classes, *notes)):
         raise ValueError(classes)
-    return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values)
+    return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values, int(said["n_classes"]))
 
 
 def _check_views(models: Sequence[Predictions]) -> None:
