@@ -158,7 +158,7 @@ def _about(said: dict[str, Any], name: str) -> About:
         raise ValueError(task)
     if not all(isinstance(text, str) for text in (said["name"], *classes, *notes)):
         raise ValueError(classes)
-    return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values, int(said["n_classes"]))
+    return About(said["name"], task, classes, {**said["source"], "profile": name}, notes, values, int(said.get("n_classes", 0)))
 
 
 def _check_views(models: Sequence[Predictions]) -> None:
