@@ -96,12 +96,13 @@ def _within(kind: Any) -> list[Any]:
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
-def unique_names(names: list[str]) -> None:
-    """InputError for the first name that two columns share."""
+def unique_names(names: list[str], file: str = "") -> None:
+    """InputError for the first name that two columns share, in a file that the sentence names where it is given."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"Two columns are called {name}. Rename one of them.", column=name, value=name)
+            where = f"{file}: " if file else ""
+            raise InputError(f"{where}Two columns are called {name}. Rename one of them.", column=name, value=name)
         seen.add(name)
 
 

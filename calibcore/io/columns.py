@@ -372,6 +372,8 @@ def _numeric(array: Any, kind: Kind) -> Numeric:
         return text_numbers(array)
     if kind not in ("number", "flag"):
         return Numeric(np.full(len(array), np.nan), 1, "no number", len(array))
+    if pt.is_decimal(array.type):  # Arrow's own cast may be one unit in the last place off, which moves 0.3 across an edge
+        array = array.cast(pa.string())
     target = array.type if pt.is_floating(array.type) else pa.float64()
     values = array.cast(target, safe=False).to_numpy(zero_copy_only=False)
     if values.dtype.kind != "f":  # an all-null column comes back as objects

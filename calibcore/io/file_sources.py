@@ -88,7 +88,7 @@ def same_columns(paths: Sequence[Path], schemas: Sequence[Any]) -> None:
     """InputError for the first file whose columns or types are not those of the first."""
     first = {f.name: f.type for f in schemas[0]}
     for path, schema in zip(paths, schemas, strict=True):
-        unique_names(schema.names)
+        unique_names(schema.names, path.name)
         types = {f.name: f.type for f in schema}
         if set(types) != set(first):
             lacks, more = [c for c in first if c not in types], [c for c in types if c not in first]
@@ -120,7 +120,7 @@ def _parquet(paths: Sequence[Path], name: str) -> Source:
             raise
         raise InputError(f"{_damaged(paths)} is damaged or incomplete. Save it again.") from None
     if not n_rows:
-        raise InputError("The file has columns but no data rows. Save it again with its rows.")
+        raise InputError(f"{name}: The file has columns but no data rows. Save it again with its rows.")
 
     def batches(columns: Sequence[str] | None, _: Sequence[str]) -> Iterator[Any]:
         # What is read ahead would be kept to the end of a file, and batches that wait take memory.
@@ -133,15 +133,16 @@ def _parquet(paths: Sequence[Path], name: str) -> Source:
 
 
 def _damaged(paths: Sequence[Path]) -> str:
-    """The name of the first file that is no readable Parquet file."""
+    """The name of the first file that is no readable Parquet file; InputError for one that can be read but not taken apart."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     for path in paths:
         try:
-            pq.read_schema(path)
+            names = pq.read_schema(path).names
         except (pa.ArrowException, OSError, ValueError):
             return path.name
+        unique_names(names, path.name)
     return paths[0].name
 
 
@@ -188,7 +189,7 @@ def _arrow(paths: Sequence[Path], name: str) -> Source:
     n_rows = sum(r for r in rows if r is not None) if None not in rows else None
     sample = together(samples)
     if not len(sample):
-        raise InputError("The file has columns but no data rows. Save it again with its rows.")
+        raise InputError(f"{name}: The file has columns but no data rows. Save it again with its rows.")
 
     def batches(columns: Sequence[str] | None, _: Sequence[str]) -> Iterator[Any]:
         for path in paths:

@@ -40,6 +40,14 @@ def test_both_directions_and_what_they_leave_on_average(model, said):
     assert in_this_view(positive(model)) == f"{START} {said}"
 
 
+def test_the_confidence_view_beside_a_verdict_of_the_positive_view_names_no_class():
+    # Half at 0.2, a third of which happens, half at 0.8, nine tenths: P(1) is too low on the whole, and what is said of the
+    # confidence view is said of the confidence in the predicted class.
+    a = cc.analyze(binary((0.2, 3000, 3000 // 3), (0.8, 3000, 2700)))
+    assert "in the positive view" in a.verdict.text.casefold()
+    assert in_this_view(a).startswith("In this view, of the confidence in the predicted class, ")
+
+
 def test_ranges_are_those_whose_bins_lean_one_way():
     # 500 rows each at 10 %, 20 % … 90 %: ten points too high up to 40 %, right at 50 %, ten points too low from 60 %.
     gaps = {0.2: -0.1, 0.3: -0.1, 0.4: -0.1, 0.6: 0.1, 0.7: 0.1, 0.8: 0.1}
