@@ -124,4 +124,5 @@ def spark(path: str) -> dict:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps({"memory": memory, "scan": scan, "reduce": reduce, "reduce_with_numba": reduce_with_numba, "spark": spark}[sys.argv[1]](*sys.argv[2:])))
+    asked = {f.__name__: f for f in (memory, scan, reduce, reduce_with_numba, spark)}
+    print(json.dumps(asked[sys.argv[1]](*sys.argv[2:])))
