@@ -75,8 +75,8 @@ class PlainCells:
 
     def _add(self, key: IndexArray, below: FloatArray) -> None:
         self._count += np.bincount(key, minlength=len(self._count))
-        for sums in self._sums:
-            sums += np.bincount(key, below, minlength=len(sums))
+        for power in (0, 1):
+            self._sums[power] += np.bincount(key, below, minlength=len(self._count))
             np.multiply(below, below, out=below)
 
     def inside(self) -> Inside:
