@@ -125,8 +125,23 @@ class Grid:
             self._locate(np.asarray(value[rows], dtype=np.float64), found[rows])
         return found
 
+    def places(self, p: FloatArray) -> IndexArray:
+        """How many cuts are below each of some probabilities, shape as ``p``."""
+        under = np.empty(len(p), dtype=np.intp)
+        self._count_below(p, under)
+        return under
+
     def _locate(self, p: FloatArray, under: IndexArray) -> None:
         """Put cells into ``under``; each step overwrites what the one before needed, so that all stays in the cache."""
+        near, key, upper = self._count_below(p, under)
+        self.exact.take(under, out=near, mode="clip")
+        np.equal(near, p, out=upper)
+        np.multiply(upper, self.points, out=key)
+        key += under
+        self.cells.take(key, out=under, mode="clip")
+
+    def _count_below(self, p: FloatArray, under: IndexArray) -> tuple[FloatArray, IndexArray, NDArray[np.bool_]]:
+        """Put the number of cuts below each value into ``under``; what it needed room for can be used again."""
         near, key, upper = 1.0 - p, np.empty(len(p), dtype=np.int64), p > 0.5
         np.minimum(near, p, out=near)  # without rounding, where 1 − p is the smaller
         np.right_shift(near.view(np.int64), _SHIFT, out=key)
@@ -139,11 +154,7 @@ class Grid:
             self.edge.take(under, out=near, mode="clip")
             np.less(near, p, out=upper)
             under += upper
-        self.exact.take(under, out=near, mode="clip")
-        np.equal(near, p, out=upper)
-        np.multiply(upper, self.points, out=key)
-        key += under
-        self.cells.take(key, out=under, mode="clip")
+        return near, key, upper
 
 
 @cache

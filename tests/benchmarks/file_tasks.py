@@ -175,6 +175,16 @@ TASKS = (
         memory=False,
     ),
     Task(
+        "reduce 10⁸ rows of Parquet, with Numba (memory: peak of the process)",
+        100_000_000,
+        None,
+        SCAN,
+        from_parquet(SCAN, "scan", "reduce_with_numba"),
+        targets=(times_floor(2), megabytes(700, "peak memory")),
+        missing=without("numba"),
+        memory=False,
+    ),
+    Task(
         "reduce 10⁷ rows by Spark, local[2] (memory: peak of the driver)",
         10_000_000,
         None,

@@ -16,6 +16,7 @@ from calibcore.grid import cuts, grid
 from calibcore.io import sources
 from calibcore.io.ordinary import Ordinary
 from calibcore.io.streams import Plan
+from calibcore.plain_cells import PlainCells
 from calibcore.plain_rows import PlainRows
 from calibcore.reduction import Reduction
 from calibcore.totals import Totals
@@ -188,7 +189,7 @@ def test_a_fault_in_a_thread_is_told(monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(Reduction, "add", fails)
+    monkeypatch.setattr(PlainCells, "add", fails)
     with PlainRows() as rows:
         rows.add(np.array([0.5]), np.array([True]))
         with pytest.raises(MemoryError):
