@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.cells import DERIVED, UNWEIGHTED, add_at, row_cells, unweighted, weighted_row_cells
+from calibcore.cells import UNWEIGHTED, add_at, derived, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -300,7 +300,7 @@ class Profile:
             return getattr(self, quantity)  # type: ignore[no-any-return]
         if self.inside is not None:
             return self.inside.sums(quantity)
-        return DERIVED[quantity](self, self.value.astype(np.float64))
+        return derived(self, quantity)
 
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
