@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.summation import total, total_of
+
 if TYPE_CHECKING:
     from calibcore.profile import Profile
 
-__all__ = ["UNWEIGHTED", "add_at", "derived", "row_cells", "unweighted", "weighted_row_cells"]
+__all__ = ["UNWEIGHTED", "add_at", "are_ones", "cell_sums", "cell_total", "ones", "row_cells", "unweighted", "weighted_row_cells"]
 
 Numbers = NDArray[Any]
 _DECIMALS = 1_000_000
-_MANY = 600_000  # rows from which on counting is faster than sorting
+_MANY = 600_000  # rows from which on counting is faster than sorting, and sorting in two threads than in one
 _CHUNK = 1 << 14  # numbers that stay in the processor's cache
 
 _MAKE: dict[str, tuple[tuple[str, ...], Callable[..., Numbers]]] = {  # sums over the rows of each cell, all of one value v
@@ -40,15 +43,33 @@ UNWEIGHTED = {  # the same sums
 }
 
 
-def derived(profile: Profile, quantity: str) -> NDArray[np.float64]:
-    """Sums over the rows of each cell that follow from its value and its fields, shape (cells,); made in parts that stay in the cache."""
-    names, make = _MAKE[quantity]
-    fields = profile.value, *(getattr(profile, n) for n in names)
+def cell_sums(profile: Profile, quantity: str) -> Numbers:
+    """A field of a profile, or a sum over the rows of each cell: see `calibcore.profile.Profile.cell_sums`."""
+    if quantity not in _MAKE:
+        return getattr(profile, quantity)  # type: ignore[no-any-return]
+    if profile.inside is not None:
+        return profile.inside.sums(quantity)
+    make, fields = _made_of(profile, quantity)
     found = np.empty(len(profile))
     for start in range(0, len(found), _CHUNK):
         part = slice(start, start + _CHUNK)
-        found[part] = make(*(np.asarray(a[part], dtype=np.float64) for a in fields))  # of one kind, which is quicker than of two
+        found[part] = make(*(a[part] for a in fields))
     return found
+
+
+def cell_total(profile: Profile, quantity: str) -> float:
+    """Sum of what `cell_sums` gives, which is not held as a whole."""
+    if quantity not in _MAKE or profile.inside is not None:
+        return total(cell_sums(profile, quantity))
+    make, fields = _made_of(profile, quantity)
+    return total_of(make, *fields)
+
+
+def _made_of(profile: Profile, quantity: str) -> tuple[Callable[..., Numbers], tuple[Numbers, ...]]:
+    """How a sum is made of parts of which fields; these as doubles, which are quicker than numbers of two kinds."""
+    names, make = _MAKE[quantity]
+    fields = profile.value, *(getattr(profile, n) for n in names)
+    return lambda *parts: make(*(np.asarray(p, dtype=np.float64) for p in parts)), fields
 
 
 def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
@@ -56,33 +77,72 @@ def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
     return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
 
 
-def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
+def row_cells(value: Numbers, correct: NDArray[np.bool_], *, in_runs: bool = False) -> dict[str, Numbers]:
     """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit.
 
-    Many numbers of at most six decimals are counted instead, which gives the same cells, mostly in less time.
+    Many numbers of at most six decimals are counted instead, which gives the same cells, mostly in less time; and what is
+    ``in_runs``, a few of rising values one after another, is merged.
     """
-    counts = _decimal_counts(value, correct)
+    counts = None if in_runs else _decimal_counts(value, correct)
     if counts is not None:
         rows = counts.sum(axis=1)
         cells = np.flatnonzero(rows)
         return {"value": cells / _DECIMALS, **unweighted({"count": rows[cells], "positive": counts[cells, 1]})}
-    plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
-    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
-    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
-    np.left_shift(keys, bits(1), out=keys)
-    np.bitwise_or(keys, correct, out=keys)
-    keys.sort()
-    right = np.bitwise_and(keys, bits(1)).view(f"i{keys.itemsize}").astype(np.int64, copy=False)
-    np.right_shift(keys, bits(1), out=keys)
-    first = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    if first.all():
-        return {"value": plain, **unweighted({"count": np.ones(len(keys), np.int64), "positive": right})}
-    bounds = np.append(np.flatnonzero(first), len(keys))
+    plain, keys = _keys(value, correct)
+    if in_runs:
+        keys.sort(kind="stable")
+    else:
+        _sort(keys)
+    right, tied = np.empty(len(keys), np.int64), False
+    for start in range(0, len(keys), _CHUNK):
+        part = keys[start : start + _CHUNK]
+        np.bitwise_and(part, keys.dtype.type(1), out=right[start : start + _CHUNK], casting="unsafe")
+        np.right_shift(part, keys.dtype.type(1), out=part)
+        near = keys[max(start - 1, 0) : start + _CHUNK]
+        tied = tied or bool(np.any(near[1:] == near[:-1]))
+    if not tied:
+        return {"value": plain, **unweighted({"count": ones(len(keys)), "positive": right})}
+    bounds = np.append(np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])), len(keys))
     np.cumsum(right, out=right)
     upto = right[bounds[1:] - 1]
     sums = {"count": np.diff(bounds), "positive": np.diff(upto, prepend=0)}
     return {"value": plain[bounds[:-1]], **unweighted(sums)}
+
+
+def ones(n: int) -> NDArray[np.int64]:
+    """How many rows each of ``n`` cells of one row holds, shape (n,), in the memory of one number."""
+    return np.broadcast_to(np.ones(1, np.int64), n)
+
+
+def are_ones(count: NDArray[np.int64]) -> bool:
+    """Whether these counts are `ones`."""
+    return count.strides == (0,)
+
+
+def _keys(value: Numbers, correct: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """Numbers that sort as the values do, the outcome as their lowest bit; and the same memory as values, for when it is taken away."""
+    plain = np.empty(len(value), value.dtype.newbyteorder("="))
+    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
+    for start in range(0, len(keys), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        np.add(value[part], value.dtype.type(0), out=plain[part])  # turns -0.0 into 0.0
+        np.left_shift(keys[part], bits(1), out=keys[part])
+        np.bitwise_or(keys[part], correct[part], out=keys[part])
+    return plain, keys
+
+
+def _sort(keys: Numbers) -> None:
+    """Sort in place; of many the halves at the same time, and then what is left: to merge two runs."""
+    if len(keys) < _MANY or keys.itemsize < 4:
+        keys.sort()
+        return
+    half = len(keys) // 2
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(keys[half:].sort)
+        keys[:half].sort()
+        other.result()
+    keys.sort(kind="stable")
 
 
 def _decimal_counts(value: Numbers, correct: NDArray[np.bool_]) -> NDArray[np.int64] | None:
