@@ -14,7 +14,7 @@ from calibcore.summation import total, total_of
 if TYPE_CHECKING:
     from calibcore.profile import Profile
 
-__all__ = ["UNWEIGHTED", "add_at", "are_ones", "cell_sums", "cell_total", "ones", "row_cells", "unweighted", "weighted_row_cells"]
+__all__ = ["UNWEIGHTED", "add_at", "are_ones", "cell_sums", "cell_total", "made", "ones", "row_cells", "unweighted", "weighted_row_cells"]
 
 Numbers = NDArray[Any]
 _DECIMALS = 1_000_000
@@ -43,33 +43,47 @@ UNWEIGHTED = {  # the same sums
 }
 
 
-def cell_sums(profile: Profile, quantity: str) -> Numbers:
-    """A field of a profile, or a sum over the rows of each cell: see `calibcore.profile.Profile.cell_sums`."""
+class Made:
+    """Sums over the rows of each cell that are made when they are looked at, cell by cell, from fields of a profile."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, make: Callable[..., Numbers], fields: tuple[Numbers, ...]) -> None:
+        self._make, self._fields = make, fields
+
+    def __len__(self) -> int:
+        return len(self._fields[0])
+
+    def __getitem__(self, cells: Any) -> Numbers:
+        """Of some cells; from doubles, which are quicker than numbers of two kinds."""
+        return self._make(*(np.asarray(f[cells], dtype=np.float64) for f in self._fields))
+
+
+def made(profile: Profile, quantity: str) -> Numbers | Made:
+    """A field of a profile, or sums over the rows of each cell: see `calibcore.profile.Profile.cell_sums`."""
     if quantity not in _MAKE:
         return getattr(profile, quantity)  # type: ignore[no-any-return]
     if profile.inside is not None:
         return profile.inside.sums(quantity)
-    make, fields = _made_of(profile, quantity)
-    found = np.empty(len(profile))
+    names, make = _MAKE[quantity]
+    return Made(make, (profile.value, *(getattr(profile, n) for n in names)))
+
+
+def cell_sums(profile: Profile, quantity: str) -> Numbers:
+    """The same as an array, made in parts that stay in the processor's cache."""
+    sums = made(profile, quantity)
+    if isinstance(sums, np.ndarray):
+        return sums
+    found = np.empty(len(sums))
     for start in range(0, len(found), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        found[part] = make(*(a[part] for a in fields))
+        found[start : start + _CHUNK] = sums[start : start + _CHUNK]
     return found
 
 
 def cell_total(profile: Profile, quantity: str) -> float:
     """Sum of what `cell_sums` gives, which is not held as a whole."""
-    if quantity not in _MAKE or profile.inside is not None:
-        return total(cell_sums(profile, quantity))
-    make, fields = _made_of(profile, quantity)
-    return total_of(make, *fields)
-
-
-def _made_of(profile: Profile, quantity: str) -> tuple[Callable[..., Numbers], tuple[Numbers, ...]]:
-    """How a sum is made of parts of which fields; these as doubles, which are quicker than numbers of two kinds."""
-    names, make = _MAKE[quantity]
-    fields = profile.value, *(getattr(profile, n) for n in names)
-    return lambda *parts: make(*(np.asarray(p, dtype=np.float64) for p in parts)), fields
+    sums = made(profile, quantity)
+    return total(sums) if isinstance(sums, np.ndarray) else total_of(lambda part: part, sums)
 
 
 def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:

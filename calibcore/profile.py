@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.cells import UNWEIGHTED, add_at, cell_sums, cell_total, row_cells, unweighted, weighted_row_cells
+from calibcore.cells import UNWEIGHTED, add_at, cell_sums, cell_total, made, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -282,7 +282,7 @@ class Profile:
     def cumulative(self, quantity: str) -> Cumulative:
         """Cumulative sums over the cells of what `cell_sums` gives."""
         quantity = self._same(quantity)
-        return self.remember(f"cumulative {quantity}", lambda: Cumulative(self.cell_sums(quantity)))
+        return self.remember(f"cumulative {quantity}", lambda: Cumulative(made(self, quantity)))
 
     def _same(self, quantity: str) -> str:
         """The quantity under one name, where rows carry no weights."""
