@@ -3,35 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.summation import total, total_of
+
 if TYPE_CHECKING:
     from calibcore.profile import Profile
 
-__all__ = ["DERIVED", "UNWEIGHTED", "add_at", "row_cells", "unweighted", "weighted_row_cells"]
+__all__ = ["UNWEIGHTED", "add_at", "are_ones", "cell_sums", "cell_total", "made", "ones", "row_cells", "unweighted", "weighted_row_cells"]
 
 Numbers = NDArray[Any]
 _DECIMALS = 1_000_000
-_MANY = 600_000  # rows from which on counting is faster than sorting
+_MANY = 600_000  # rows from which on counting is faster than sorting, and sorting in two threads than in one
 _CHUNK = 1 << 14  # numbers that stay in the processor's cache
 
-DERIVED: dict[str, Callable[[Profile, Numbers], Numbers]] = {  # sums over the rows of each cell, all of one value v
-    "confidence": lambda p, v: p.weight * v,
-    "confidence_of_events": lambda p, v: p.positive * v,
-    "residual": lambda p, v: p.positive - p.weight * v,
-    "squared_error": lambda p, v: p.positive * (1 - v) ** 2 + (p.weight - p.positive) * v**2,
-    "square": lambda p, v: p.weight * v * v,
-    "residual_squared": lambda p, v: p.positive_squared * (1 - v) ** 2 + (p.weight_squared - p.positive_squared) * v**2,
-    "variance": lambda p, v: p.weight_squared * v * (1 - v),
-    "spread": lambda p, v: p.count * v * (1 - v),
-    "skew": lambda p, v: p.count * v * (1 - v) * (1 - 2 * v),
+_MAKE: dict[str, tuple[tuple[str, ...], Callable[..., Numbers]]] = {  # sums over the rows of each cell, all of one value v
+    "confidence": (("weight",), lambda v, w: w * v),
+    "confidence_of_events": (("positive",), lambda v, y: y * v),
+    "residual": (("positive", "weight"), lambda v, y, w: y - w * v),
+    "squared_error": (("positive", "weight"), lambda v, y, w: y * (1 - v) ** 2 + (w - y) * v**2),
+    "square": (("weight",), lambda v, w: w * v * v),
+    "residual_squared": (("positive_squared", "weight_squared"), lambda v, y, w: y * (1 - v) ** 2 + (w - y) * v**2),
+    "variance": (("weight_squared",), lambda v, w: w * v * (1 - v)),
+    "spread": (("count",), lambda v, n: n * v * (1 - v)),
+    "skew": (("count",), lambda v, n: n * v * (1 - v) * (1 - 2 * v)),
 }
 
 
-UNWEIGHTED = {"weight": "count", "weight_squared": "count", "positive_squared": "positive", "spread": "variance"}  # the same sums
+UNWEIGHTED = {  # the same sums
+    "weight": "count",
+    "weight_squared": "count",
+    "positive_squared": "positive",
+    "residual_squared": "squared_error",
+    "spread": "variance",
+}
+
+
+class Made:
+    """Sums over the rows of each cell that are made when they are looked at, cell by cell, from fields of a profile."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, make: Callable[..., Numbers], fields: tuple[Numbers, ...]) -> None:
+        self._make, self._fields = make, fields
+
+    def __len__(self) -> int:
+        return len(self._fields[0])
+
+    def __getitem__(self, cells: Any) -> Numbers:
+        """Of some cells; from doubles, which are quicker than numbers of two kinds."""
+        return self._make(*(np.asarray(f[cells], dtype=np.float64) for f in self._fields))
+
+
+def made(profile: Profile, quantity: str) -> Numbers | Made:
+    """A field of a profile, or sums over the rows of each cell: see `calibcore.profile.Profile.cell_sums`."""
+    if quantity not in _MAKE:
+        return getattr(profile, quantity)  # type: ignore[no-any-return]
+    if profile.inside is not None:
+        return profile.inside.sums(quantity)
+    names, make = _MAKE[quantity]
+    return Made(make, (profile.value, *(getattr(profile, n) for n in names)))
+
+
+def cell_sums(profile: Profile, quantity: str) -> Numbers:
+    """The same as an array, made in parts that stay in the processor's cache."""
+    sums = made(profile, quantity)
+    if isinstance(sums, np.ndarray):
+        return sums
+    found = np.empty(len(sums))
+    for start in range(0, len(found), _CHUNK):
+        found[start : start + _CHUNK] = sums[start : start + _CHUNK]
+    return found
+
+
+def cell_total(profile: Profile, quantity: str) -> float:
+    """Sum of what `cell_sums` gives, which is not held as a whole."""
+    sums = made(profile, quantity)
+    return total(sums) if isinstance(sums, np.ndarray) else total_of(lambda part: part, sums)
 
 
 def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
@@ -39,33 +91,72 @@ def unweighted(sums: dict[str, Numbers]) -> dict[str, Numbers]:
     return {**sums, "weight": sums["count"], "weight_squared": sums["count"], "positive_squared": sums["positive"]}
 
 
-def row_cells(value: Numbers, correct: NDArray[np.bool_]) -> dict[str, Numbers]:
+def row_cells(value: Numbers, correct: NDArray[np.bool_], *, in_runs: bool = False) -> dict[str, Numbers]:
     """Distinct values with rows and right rows, from one sort of the values with the outcome as the lowest bit.
 
-    Many numbers of at most six decimals are counted instead, which gives the same cells, mostly in less time.
+    Many numbers of at most six decimals are counted instead, which gives the same cells, mostly in less time; and what is
+    ``in_runs``, a few of rising values one after another, is merged.
     """
-    counts = _decimal_counts(value, correct)
+    counts = None if in_runs else _decimal_counts(value, correct)
     if counts is not None:
         rows = counts.sum(axis=1)
         cells = np.flatnonzero(rows)
         return {"value": cells / _DECIMALS, **unweighted({"count": rows[cells], "positive": counts[cells, 1]})}
-    plain = np.ascontiguousarray(value + value.dtype.type(0))  # turns -0.0 into 0.0, and any byte order into ours
-    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
-    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
-    np.left_shift(keys, bits(1), out=keys)
-    np.bitwise_or(keys, correct, out=keys)
-    keys.sort()
-    right = np.bitwise_and(keys, bits(1)).view(f"i{keys.itemsize}").astype(np.int64, copy=False)
-    np.right_shift(keys, bits(1), out=keys)
-    first = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    if first.all():
-        return {"value": plain, **unweighted({"count": np.ones(len(keys), np.int64), "positive": right})}
-    bounds = np.append(np.flatnonzero(first), len(keys))
+    plain, keys = _keys(value, correct)
+    if in_runs:
+        keys.sort(kind="stable")
+    else:
+        _sort(keys)
+    right, tied = np.empty(len(keys), np.int64), False
+    for start in range(0, len(keys), _CHUNK):
+        part = keys[start : start + _CHUNK]
+        np.bitwise_and(part, keys.dtype.type(1), out=right[start : start + _CHUNK], casting="unsafe")
+        np.right_shift(part, keys.dtype.type(1), out=part)
+        near = keys[max(start - 1, 0) : start + _CHUNK]
+        tied = tied or bool(np.any(near[1:] == near[:-1]))
+    if not tied:
+        return {"value": plain, **unweighted({"count": ones(len(keys)), "positive": right})}
+    bounds = np.append(np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])), len(keys))
     np.cumsum(right, out=right)
     upto = right[bounds[1:] - 1]
     sums = {"count": np.diff(bounds), "positive": np.diff(upto, prepend=0)}
     return {"value": plain[bounds[:-1]], **unweighted(sums)}
+
+
+def ones(n: int) -> NDArray[np.int64]:
+    """How many rows each of ``n`` cells of one row holds, shape (n,), in the memory of one number."""
+    return np.broadcast_to(np.ones(1, np.int64), n)
+
+
+def are_ones(count: NDArray[np.int64]) -> bool:
+    """Whether these counts are `ones`."""
+    return count.strides == (0,)
+
+
+def _keys(value: Numbers, correct: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """Numbers that sort as the values do, the outcome as their lowest bit; and the same memory as values, for when it is taken away."""
+    plain = np.empty(len(value), value.dtype.newbyteorder("="))
+    bits: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[plain.dtype.itemsize]
+    keys: Numbers = plain.view(bits)  # no second array: the sorted values stay where they are
+    for start in range(0, len(keys), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        np.add(value[part], value.dtype.type(0), out=plain[part])  # turns -0.0 into 0.0
+        np.left_shift(keys[part], bits(1), out=keys[part])
+        np.bitwise_or(keys[part], correct[part], out=keys[part])
+    return plain, keys
+
+
+def _sort(keys: Numbers) -> None:
+    """Sort in place; of many the halves at the same time, and then what is left: to merge two runs."""
+    if len(keys) < _MANY or keys.itemsize < 4:
+        keys.sort()
+        return
+    half = len(keys) // 2
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(keys[half:].sort)
+        keys[:half].sort()
+        other.result()
+    keys.sort(kind="stable")
 
 
 def _decimal_counts(value: Numbers, correct: NDArray[np.bool_]) -> NDArray[np.int64] | None:

@@ -30,6 +30,7 @@ __all__ = [
 
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
+_FEW_NUMBERS = 1 << 16  # labels that are counted, not sorted
 _LIGHTEST = 1e-12  # part of the largest weight; squares must add up, too
 _MISSING_HELP = {  # of arrays, and of files
     False: "Leave these rows out, or mend them",
@@ -333,6 +334,12 @@ def _is_missing(value: Any) -> bool:
 
 def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct values and, for each row, which one it holds; object arrays may mix types."""
+    if array.dtype.kind in "iu" and len(array) and (span := _span(array)) <= _FEW_NUMBERS:
+        low = array.min()
+        place = (array - low).astype(np.intp, copy=False) if low else array.astype(np.intp, copy=False)
+        present = np.bincount(place, minlength=span) > 0
+        inverse = place if present.all() else (np.cumsum(present) - 1)[place]
+        return (np.flatnonzero(present) + int(low)).tolist(), inverse
     if array.dtype != object:
         distinct, inverse = np.unique(array, return_inverse=True)
         return distinct.tolist(), inverse
@@ -344,6 +351,11 @@ def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
     except TypeError:
         raise InputError("Labels must be names or numbers, one a row, not lists or records.") from None
     return [None if k is nan else k for k in order], inverse
+
+
+def _span(array: Numbers) -> int:
+    """How many whole numbers there are from the smallest of an array to its largest."""
+    return int(array.max()) - int(array.min()) + 1
 
 
 def distinct_labels(y_true: Any) -> list[Any]:

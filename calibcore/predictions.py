@@ -32,7 +32,7 @@ from calibcore.later import Later, as_kept, kept, puts_off
 from calibcore.profile import Profile, Task
 from calibcore.row_scores import brier_scores, log_losses
 from calibcore.sides import profile_of
-from calibcore.top_label import both_sides, likeliest, tied_rows
+from calibcore.top_label import likeliest, tied_rows
 
 __all__ = ["Predictions"]
 
@@ -166,7 +166,7 @@ class Predictions:
         if probabilities.ndim == 1:
             names = binary_names(y_true, probabilities, classes, positive)
             label = binary_labels(y_true, names, named=classes is not None or positive is not None)
-            matrix, sums = both_sides(probabilities), (0, 0.0)
+            matrix, sums = probabilities.copy(), (0, 0.0)
         else:
             names, label = named_labels(y_true, probabilities.shape[1], classes)
             sums = checked_row_sums(probabilities)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.cells import DERIVED, UNWEIGHTED, add_at, row_cells, unweighted, weighted_row_cells
+from calibcore.cells import UNWEIGHTED, add_at, cell_sums, cell_total, made, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -20,7 +20,7 @@ from calibcore.inside import Inside
 from calibcore.partition import Partition, SharedTies
 from calibcore.poisson_binomial import Cells
 from calibcore.strata import Strata, beside_cells, strata_of_both
-from calibcore.summation import Cumulative, total
+from calibcore.summation import Cumulative
 from calibcore.top_label import complement
 from calibcore.totals import Totals, totals_of
 
@@ -282,7 +282,7 @@ class Profile:
     def cumulative(self, quantity: str) -> Cumulative:
         """Cumulative sums over the cells of what `cell_sums` gives."""
         quantity = self._same(quantity)
-        return self.remember(f"cumulative {quantity}", lambda: Cumulative(self.cell_sums(quantity)))
+        return self.remember(f"cumulative {quantity}", lambda: Cumulative(made(self, quantity)))
 
     def _same(self, quantity: str) -> str:
         """The quantity under one name, where rows carry no weights."""
@@ -296,17 +296,13 @@ class Profile:
         ``"squared_error"`` Σw·r²; ``"square"`` Σw·value²; ``"confidence_of_events"`` Σw·value of the rows with the event.
         Whatever the weights: ``"spread"`` Σvalue·(1 − value), ``"skew"`` Σvalue·(1 − value)·(1 − 2·value).
         """
-        if quantity in _SUMS:
-            return getattr(self, quantity)  # type: ignore[no-any-return]
-        if self.inside is not None:
-            return self.inside.sums(quantity)
-        return DERIVED[quantity](self, self.value.astype(np.float64))
+        return cell_sums(self, quantity)
 
     def total(self, quantity: str) -> float:
         """Sum over all cells of what `cell_sums` gives."""
         quantity = self._same(quantity)
         sums: Cumulative | None = self._memo.get(f"cumulative {quantity}")
-        return self.remember(f"total {quantity}", lambda: total(self.cell_sums(quantity)) if sums is None else sums.total)
+        return self.remember(f"total {quantity}", lambda: cell_total(self, quantity) if sums is None else sums.total)
 
     @property
     def weight_upto(self) -> Numbers:

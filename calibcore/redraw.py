@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _CHUNK = 2_000_000  # numbers drawn at a time
+_NEAR = 1 << 16  # numbers that stay in the processor's cache while several passes go over them
 _ENTRIES = 10_000  # clusters × groups up to which every cluster is drawn
 _LIGHT = 200.0  # a row whose squared weight is below this part of its group's is drawn with the others
 _WIDE = 32  # groups that a cluster may touch to be multiplied out pair by pair
@@ -72,7 +73,9 @@ class Redraw:
         chunk = max(1, _CHUNK // width)
         for start in range(0, draws, chunk):
             size = min(chunk, draws - start)
-            yield self._independent(size, rng) if self.correlated is None else self.correlated.draw(size, rng) * self.scale
+            drawn = self._independent(size, rng) if self.correlated is None else self.correlated.draw(size, rng) * self.scale
+            few = max(1, _NEAR // drawn.shape[1])
+            yield from (drawn[at : at + few] for at in range(0, size, few))
 
     def _independent(self, draws: int, rng: np.random.Generator) -> FloatArray:
         drawn = _counts(self.trials, self.probability, draws, rng)
@@ -187,15 +190,20 @@ def _counts(trials: NDArray[np.int64], probability: FloatArray, draws: int, rng:
 
 
 def _rounded_normal(trials: NDArray[np.int64], probability: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    z = rng.standard_normal((draws, len(trials)))
     mean = trials * probability
-    drawn = z * np.sqrt(mean * (1 - probability))
-    z *= z
-    z -= 1.0
-    z *= (1 - 2 * probability) / 6
-    drawn += z
-    drawn += mean
-    return np.asarray(np.rint(drawn, out=drawn))
+    spread, skew = np.sqrt(mean * (1 - probability)), (1 - 2 * probability) / 6
+    found, few = np.empty((draws, len(trials))), max(1, _NEAR // max(len(trials), 1))
+    for start in range(0, draws, few):
+        drawn = found[start : start + few]
+        z = rng.standard_normal(drawn.shape)
+        np.multiply(z, spread, out=drawn)
+        z *= z
+        z -= 1.0
+        z *= skew
+        drawn += z
+        drawn += mean
+        np.rint(drawn, out=drawn)
+    return found
 
 
 def _by_group(drawn: FloatArray, group: IndexArray, groups: int) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from calibcore.profile import Profile
 from calibcore.summation import total, total_of
 from calibcore.top_label import complement
-from calibcore.totals import CLIP, Totals, log_gain
+from calibcore.totals import CLIP, Totals
 
 if TYPE_CHECKING:
     from calibcore.predictions import Predictions
 
-__all__ = ["brier_scores", "log_loss_of", "log_losses", "row_totals"]
+__all__ = ["LOG_LOSS", "brier_scores", "log_loss_of", "log_losses", "row_totals"]
 
 FloatArray = NDArray[np.float64]
+LOG_LOSS = "log loss of the view"  # where a profile remembers it
 
 
 def row_totals(model: Predictions, view: str) -> Totals:
@@ -29,12 +30,15 @@ def row_totals(model: Predictions, view: str) -> Totals:
 
 def log_loss_of(profile: Profile) -> float:
     """Weighted log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
+    return profile.remember(LOG_LOSS, lambda: total_of(_log_loss, profile.weight, profile.positive, profile.value))
 
-    def make() -> float:
-        arrays = profile.weight, profile.positive, profile.value, profile.complement
-        return total_of(lambda w, e, p, q: log_gain(e, np.maximum(w - e, 0), (1.0, 1.0), (p, q)), *arrays)
 
-    return profile.remember("log loss of the view", make)
+def _log_loss(weight: NDArray[Any], events: NDArray[Any], value: NDArray[Any]) -> FloatArray:
+    """Σ −w·log of the probability of what happened in each cell."""
+    happened = np.asarray(events, dtype=np.float64)
+    others = np.maximum(weight - happened, 0.0)
+    said, other = (np.log(np.maximum(p, CLIP, dtype=np.float64)) for p in (value, complement(value)))
+    return np.asarray(-(happened * said + others * other))
 
 
 def log_losses(model: Predictions, view: str) -> FloatArray:

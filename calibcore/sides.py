@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.cells import are_ones, row_cells, unweighted
 from calibcore.later import kept
 from calibcore.profile import Profile
-from calibcore.row_scores import log_loss_of, row_totals
+from calibcore.row_scores import LOG_LOSS, log_loss_of, row_totals
 from calibcore.top_label import BothSides, complement
 from calibcore.totals import CLIP, Totals
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["first_predicted", "one_probability", "profile_of"]
 
 Numbers = NDArray[Any]
+_NEAR = 2.0**-10  # to 0 or 1; what is further is far above what is clipped
 
 
 def profile_of(model: Predictions, view: str) -> Profile:
@@ -53,8 +55,9 @@ def _one(held: Any) -> Numbers | None:
 def _positive(value: Numbers, event: NDArray[np.bool_]) -> Profile:
     """The positive view of rows without weights, with the scores of the whole model; arrays of shape (n,)."""
     cells = Profile.from_rows(value, event, view="positive", totals=Totals(len(value)), task="binary", n_classes=2)
-    low = np.flatnonzero(cells.value.astype(np.float64) < CLIP), np.flatnonzero(cells.complement.astype(np.float64) < CLIP)
-    clipped = int(cells.positive[low[0]].sum() + (cells.count - cells.positive)[low[1]].sum())
+    low, high = np.searchsorted(cells.value, np.array([_NEAR, 1 - _NEAR], dtype=value.dtype))
+    first, last = (p.astype(np.float64) < CLIP for p in (cells.value[:low], complement(cells.value[high:])))
+    clipped = int(cells.positive[:low][first].sum() + (cells.count - cells.positive)[high:][last].sum())
     log_loss = log_loss_of(cells)
     return replace(cells, totals=Totals(len(value), 0, clipped, cells.total("squared_error"), log_loss))
 
@@ -66,14 +69,15 @@ def _side(positive: Profile, view: str, classes: tuple[str, ...], tied: int) -> 
     others, k = positive.count - positive.positive, len(positive)
     if view == "top_label":
         k = first_predicted(positive)
-    parts = (
-        (positive.complement[:k][::-1], positive.value[k:]),
-        (positive.count[:k][::-1], positive.count[k:]),
-        (others[:k][::-1], positive.positive[k:]),
-    )
-    value, count, right = _sorted(*(np.concatenate(p) for p in parts))
+    value = np.concatenate([positive.complement[:k][::-1], positive.value[k:]])
+    right = np.concatenate([others[:k][::-1], positive.positive[k:]])
+    if are_ones(positive.count):
+        cells: dict[str, Any] = row_cells(value, right.astype(np.bool_), in_runs=True)
+    else:
+        cells = _sorted(value, np.concatenate([positive.count[:k][::-1], positive.count[k:]]), right)
     totals = replace(positive.totals, tied=tied if view == "top_label" else 0)
-    return Profile(view, value, count, count, right, count, right, totals, "binary", 2)
+    same = {LOG_LOSS: totals.log_loss, "total squared_error": totals.brier}  # as what happened has the same probability in every view
+    return Profile(view, **cells, totals=totals, task="binary", n_classes=2, _memo=same)
 
 
 def first_predicted(positive: Profile) -> int:
@@ -81,13 +85,13 @@ def first_predicted(positive: Profile) -> int:
     return int(np.searchsorted(positive.value, positive.value.dtype.type(0.5), side="right"))
 
 
-def _sorted(value: Numbers, count: Numbers, positive: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _sorted(value: Numbers, count: Numbers, positive: Numbers) -> dict[str, Numbers]:
     """Cells in rising order, equal values as one."""
     if np.any(value[1:] < value[:-1]):
         order = np.argsort(value, kind="stable")  # which is quick where two runs are merged
         value, count, positive = value[order], count[order], positive[order]
     new = np.concatenate([[True], value[1:] != value[:-1]])
-    if new.all():
-        return value, count, positive
-    starts = np.flatnonzero(new)
-    return value[starts], np.add.reduceat(count, starts), np.add.reduceat(positive, starts)
+    if not new.all():
+        starts = np.flatnonzero(new)
+        value, count, positive = value[starts], np.add.reduceat(count, starts), np.add.reduceat(positive, starts)
+    return {"value": value, **unweighted({"count": count, "positive": positive})}

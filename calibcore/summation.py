@@ -25,7 +25,7 @@ def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return _split(values, _grid(values))
 
 
-def _grid(values: FloatArray) -> float:
+def _grid(values: Any) -> float:
     """A power of two whose multiples near these values have exact sums; 0 where there is none."""
     bound = sum(float(np.sum(np.abs(part))) for part in _chunks(values))
     if bound < _TINY or not np.isfinite(bound):
@@ -41,7 +41,7 @@ def _split(values: FloatArray, grid: float) -> tuple[FloatArray, FloatArray]:
     return coarse, values - coarse
 
 
-def _chunks(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def _chunks(values: Any) -> Iterator[NDArray[Any]]:
     return (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
 
 
@@ -69,7 +69,7 @@ def total(values: NDArray[Any]) -> float:
     return coarse + rest
 
 
-def total_of(make: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> float:
+def total_of(make: Callable[..., NDArray[Any]], *arrays: Any) -> float:
     """`total` of what ``make`` gives for arrays of shape (n,), in parts that stay in the processor's cache.
 
     Examples
@@ -89,7 +89,7 @@ class Cumulative:
 
     Parameters
     ----------
-    values : array of shape (cells,)
+    values : array of shape (cells,), or what gives parts of one
         Integers are summed as integers, floats as in `total`.
 
     Notes
@@ -100,11 +100,12 @@ class Cumulative:
 
     __slots__ = ("_blocks", "_full", "_grid", "_values")
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    def __init__(self, values: Any) -> None:
         self._full: tuple[NDArray[Any], ...] | None = None
         self._grid: float | None = None
         if values.dtype.kind not in "iu":
-            values = np.ascontiguousarray(values, dtype=np.float64)
+            if isinstance(values, np.ndarray):
+                values = np.ascontiguousarray(values, dtype=np.float64)
             self._grid = _grid(values)
         self._values = values
         sums = [tuple(_block_sums(p) for p in self._parts(chunk)) for chunk in _chunks(values)]
@@ -117,7 +118,7 @@ class Cumulative:
     def _whole(self) -> tuple[NDArray[Any], ...]:
         """Sums up to every position, shape (cells + 1,), of each part; made once, where many are asked for."""
         if self._full is None:
-            self._full = tuple(_prefix(part) for part in self._parts(self._values))
+            self._full = tuple(_prefix(part) for part in self._parts(self._values[:]))
         return self._full
 
     def _upto(self, whole: NDArray[np.intp]) -> list[NDArray[Any]]:

@@ -75,11 +75,14 @@ def complement(p: Numbers) -> Numbers:
         for start in range(0, len(p), _BLOCK):
             found[start : start + _BLOCK] = complement(p[start : start + _BLOCK])
         return found
-    wide = p.astype(np.float64)
+    wide = p.astype(np.float64, copy=False)
     power = 10.0 ** _DIGITS[p.dtype.itemsize]
-    rounded = np.rint((1.0 - wide) * power) / power
-    back = (np.rint((1.0 - rounded) * power) / power).astype(p.dtype)
-    found = np.where(back == p, rounded, 1.0 - wide).astype(p.dtype)
+    plain = 1.0 - wide
+    rounded = np.rint(plain * power)
+    rounded /= power
+    back = np.rint((1.0 - rounded) * power)
+    back /= power
+    found = np.where(back.astype(p.dtype, copy=False) == p, rounded, plain).astype(p.dtype, copy=False)
     if p.ndim == 1 and p.dtype.itemsize > 2:
         _mirror_fractions(p, wide, found)
     return found

@@ -57,8 +57,9 @@ def log_gain(events: Numbers, others: Numbers, better: tuple[Any, Any], said: tu
     first, second = events > 0, others > 0  # what did not happen counts for nothing, though it had no chance
     with np.errstate(divide="ignore"):
         if not np.any(first & second):
-            one = np.where(first, better[0], better[1]) / np.maximum(np.where(first, *said), CLIP, dtype=np.float64)
-            return np.asarray((events + others) * np.log(one))
+            one, other = first.astype(np.float64), np.subtract(1.0, first)  # as factors they choose faster than a condition
+            quotient = (one * better[0] + other * better[1]) / np.maximum(one * said[0] + other * said[1], CLIP)
+            return np.asarray((events + others) * np.log(quotient))
         found = np.zeros(len(events))
         for weight, happened, chance, claim in zip((events, others), (first, second), better, said, strict=True):
             quotient = np.where(happened, chance, 1.0) / np.where(happened, np.maximum(claim, CLIP, dtype=np.float64), 1.0)

@@ -52,12 +52,14 @@ def read_big_file(path: Path, start: bytes, name: str, heard: Heard | None = Non
     sample = _sample(start, name) if size > _BIG else None
     if sample is None or not start.isascii():
         return None
-    cells = _cells(start, sample, partial(path.open, "rb"), size, quoted=b'"' in start)
+    header = start.count(b'"', 0, start.find(b"\n"))  # quotes there are no sign of any below
+    quoted = start.count(b'"') > header
+    cells = _cells(start, sample, partial(path.open, "rb"), size, quoted=quoted)
     table = _table(cells, sample, name, heard, hashed=True)
     passed = cells.passed if cells else None
     if table is None or passed is None or passed.hash is None or passed.bytes != size or not passed.ascii:
         return None
-    if passed.quotes and (passed.quotes % 2 or b'"' not in start):
+    if passed.quotes > header and (passed.quotes % 2 or not quoted):
         return None
     return replace(table, sha256=passed.hash.hexdigest())
 

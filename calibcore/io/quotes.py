@@ -81,9 +81,15 @@ def _of_several_lines(arrow: Any) -> Any:
 
     several = np.zeros(arrow.num_rows, dtype=bool)
     for column in arrow.columns:
-        if pa.types.is_string(column.type):
+        if pa.types.is_string(column.type) and any(_may_end_line(chunk) for chunk in column.chunks):
             several |= pc.match_substring_regex(column, r"[\n\r]").to_numpy()
     return several
+
+
+def _may_end_line(texts: Any) -> bool:
+    """Whether the end of a line is among the bytes of an array of texts, or beside them where it is a part of another."""
+    held = texts.buffers()[2]
+    return held is not None and any(sign in held.to_pybytes() for sign in (b"\n", b"\r"))
 
 
 def _number_columns(plain: Any) -> list[int]:

@@ -226,9 +226,10 @@ def _style(text: str, declared: str | None) -> Style:
 
 
 def _separator(text: str) -> str:
-    best, fit = "", 0.0
+    best, fit, end = "", 0.0, text.rfind('"') + 2  # what is quoted ends before
     for separator in _SEPARATORS:
-        rows = _table_rows(_QUOTED.sub(lambda cell: cell[0].replace(separator, "_"), text), separator)  # noqa: B023 - done at once
+        start = _QUOTED.sub(lambda cell: cell[0].replace(separator, "_"), text[:end])  # noqa: B023 - done at once
+        rows = _table_rows(start + text[end:], separator)
         score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
         if score > fit:
             best, fit = separator, score
