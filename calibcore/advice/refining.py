@@ -99,7 +99,7 @@ def refinement(predictions: Predictions, *, method: str | None = None, folds: in
     --------
     >>> y = [1] * 40 + [0] * 160 + [1] * 160 + [0] * 40
     >>> r = refinement(Predictions.from_arrays(y, [0.1] * 200 + [0.9] * 200), method="temperature")
-    >>> r.brier.score, abs(r.brier.refinement - 4 / 25) < 0.001  # 17/100 → 4/25
+    >>> round(r.brier.score, 12), abs(r.brier.refinement - 4 / 25) < 0.001  # 17/100 → 4/25
     (0.17, True)
     """
     needs(predictions, Predictions, "refinement")

@@ -83,7 +83,11 @@ def in_this_view(a: Analysis, name: Callable[[str], str] = str) -> str | None:
     profile: Profile = a.measures["cumulative"].profile
     over, under = beyond_chance(profile)
     event = event_of(a)
-    start = "In this view, of the confidence in the predicted class," if event is None else f"In this view, of the probability of “{name(event)}”,"
+    start = (
+        "In this view, of the confidence in the predicted class,"
+        if event is None
+        else f"In this view, of the probability of “{name(event)}”,"
+    )
     average = f"the average gap is {difference(profile.accuracy - profile.mean_confidence, in_points=True)} points"
     if over is not None and under is not None:
         return f"{start} {_both(over, under)}: {_cancel(profile)} {average}."

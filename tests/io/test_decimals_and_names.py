@@ -40,7 +40,9 @@ def test_decimals_at_edges_fall_into_the_bins_of_their_fractions(kind):
 
 
 def doubled():
-    return pa.Table.from_arrays([pa.array([0, 1]), pa.array([0.2, 0.7]), pa.array([0.1, 0.6])], names=["label", "probability", "probability"])
+    return pa.Table.from_arrays(
+        [pa.array([0, 1]), pa.array([0.2, 0.7]), pa.array([0.1, 0.6])], names=["label", "probability", "probability"]
+    )
 
 
 def test_a_parquet_file_with_two_equal_names_is_not_called_damaged(tmp_path):
