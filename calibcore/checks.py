@@ -336,10 +336,11 @@ def _unique(array: Numbers) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct values and, for each row, which one it holds; object arrays may mix types."""
     if array.dtype.kind in "iu" and len(array) and (span := _span(array)) <= _FEW_NUMBERS:
         low = array.min()
-        place = (array - low).astype(np.intp, copy=False) if low else array.astype(np.intp, copy=False)
+        wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+        place = (wide - wide.dtype.type(low) if low else wide).astype(np.intp, copy=False)
         present = np.bincount(place, minlength=span) > 0
         inverse = place if present.all() else (np.cumsum(present) - 1)[place]
-        return (np.flatnonzero(present) + int(low)).tolist(), inverse
+        return [int(low) + i for i in np.flatnonzero(present).tolist()], inverse
     if array.dtype != object:
         distinct, inverse = np.unique(array, return_inverse=True)
         return distinct.tolist(), inverse

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibcore as cc
-from calibcore.checks import checked_flags, checked_labels, checked_row_sums, name_key, name_text, sorted_names
+from calibcore.checks import checked_flags, checked_labels, checked_row_sums, distinct_labels, name_key, name_text, sorted_names
 from calibcore.top_label import complement
 
 
@@ -83,3 +83,16 @@ def test_errors_say_what_where_and_what_to_do():
     assert isinstance(asked, cc.InputError)
     assert str(asked) == 'a.csv: Which column is the label? Answer with mapping=cc.Mapping(label="y"), or label="t".'
     assert question.to_dict() == {"id": "label", "text": "Which column is the label?", "options": ["y", "t"], "flag": "--label"}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_few_whole_numbers_as_labels_are_counted(dtype: type) -> None:
+    labels = np.array([7, 3, 7, 120, 3], dtype=dtype)
+    assert distinct_labels(labels) == [3, 7, 120]
+    assert checked_labels(labels, ["120", "3", "7"]).tolist() == [2, 1, 2, 0, 1]
+
+
+def test_negative_and_far_apart_labels_are_found() -> None:
+    assert distinct_labels(np.array([-128, 127, -128], dtype=np.int8)) == [-128, 127]
+    far = np.array([-(2**62), 2**62, 0])
+    assert checked_labels(far, [str(-(2**62)), "0", str(2**62)]).tolist() == [0, 2, 1]
