@@ -9,12 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.checks import listing, name_key
+from calibcore.errors import InputError
 from calibcore.summation import total, total_of
 
 if TYPE_CHECKING:
     from calibcore.profile import Profile
 
-__all__ = ["UNWEIGHTED", "add_at", "are_ones", "cell_sums", "cell_total", "made", "ones", "row_cells", "unweighted", "weighted_row_cells"]
+__all__ = [
+    "UNWEIGHTED",
+    "add_at",
+    "are_ones",
+    "cell_sums",
+    "cell_total",
+    "check_same_kind",
+    "made",
+    "ones",
+    "row_cells",
+    "unweighted",
+    "weighted_row_cells",
+]
 
 Numbers = NDArray[Any]
 _DECIMALS = 1_000_000
@@ -187,3 +201,14 @@ def add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -
     sums = np.zeros(size, dtype=np.result_type(first, second))
     np.add.at(sums, cell, np.concatenate([first, second]))
     return sums
+
+
+def check_same_kind(one: Profile, other: Profile) -> None:
+    """InputError unless two profiles are of the same view of the same classes, and exact ones of the same precision."""
+    kinds = [(p.view, p.task, p.n_classes) for p in (one, other)]
+    if kinds[0] != kinds[1] or (one.value.dtype != other.value.dtype and not (one.reduced or other.reduced)):
+        first, second = (f"{p.view} of {p.n_classes or '?'} classes ({p.value.dtype})" for p in (one, other))
+        raise InputError(f"Only profiles of the same view and precision can be added, not {first} and {second}.")
+    first, second = (listing(p.classes, 6) if p.classes else "" for p in (one, other))
+    if first and second and [name_key(c) for c in one.classes] != [name_key(c) for c in other.classes]:
+        raise InputError(f"Only profiles of the same classes in the same order can be added, not of {first} and of {second}.")

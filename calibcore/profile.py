@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.cells import UNWEIGHTED, add_at, cell_sums, cell_total, made, row_cells, unweighted, weighted_row_cells
+from calibcore.cells import UNWEIGHTED, add_at, cell_sums, cell_total, check_same_kind, made, row_cells, unweighted, weighted_row_cells
 from calibcore.checks import needs, rows_text
 from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
@@ -52,6 +52,8 @@ class Profile:
     task : {"binary", "multiclass", "top_label"}
     n_classes : int
         0 if not known.
+    classes : tuple of str
+        Their names in class order, where known: profiles of other classes, or of the same in another order, do not add up.
     clusters : Clusters, optional
         Rows that go together; None where every row stands alone.
     strata : tuple of arrays (cell, weight, weight_squared), optional
@@ -86,6 +88,7 @@ class Profile:
     clusters: Clusters | None = None
     strata: Strata | None = None
     inside: Inside | None = None
+    classes: tuple[str, ...] = ()
     _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -132,12 +135,9 @@ class Profile:
 
     def __add__(self, other: Profile) -> Profile:
         needs(other, Profile, "Adding to a Profile")
+        check_same_kind(self, other)
         if self.inside is not None or other.inside is not None:
             return self._add_reduced(other)
-        if (self.view, self.task, self.n_classes, self.value.dtype) != (other.view, other.task, other.n_classes, other.value.dtype):
-            raise InputError(
-                f"Only profiles of the same view and precision can be added, not {self._kind} and {other._kind}.",
-            )
         value, cell = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
         sums = {f: add_at(len(value), cell, getattr(self, f), getattr(other, f)) for f in _SUMS}
         weighted = self.weighted or other.weighted
@@ -148,8 +148,6 @@ class Profile:
         return replace(self, value=value, totals=self.totals + other.totals, _memo={}, **fields)
 
     def _add_reduced(self, other: Profile) -> Profile:
-        if (self.view, self.task, self.n_classes) != (other.view, other.task, other.n_classes):
-            raise InputError(f"Only profiles of the same view can be added, not {self._kind} and {other._kind}.")
         one, two = self.to_reduced().inside, other.to_reduced().inside
         assert one is not None
         assert two is not None
@@ -227,10 +225,6 @@ class Profile:
     def upper(self) -> Numbers:
         """The largest value that each cell can hold, shape (cells,)."""
         return self.value if self.inside is None else self.inside.upper
-
-    @property
-    def _kind(self) -> str:
-        return f"{self.view} of {self.n_classes or '?'} classes ({self.value.dtype})"
 
     @classmethod
     def read(cls, path: str | Path, view: str | None = None) -> Profile:

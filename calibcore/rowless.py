@@ -42,9 +42,11 @@ def model_of(  # noqa: PLR0913 - what is known beside the profiles
 
 
 def alone(profile: Profile, name: str = "model") -> Predictions:
-    """The model of one profile, whose classes have no names."""
-    if profile.view == "positive":
-        return model_of(Held({"positive": profile}), "binary", ("other", "positive"), name=name)
-    if profile.view.startswith("class:"):
-        return model_of(Held({profile.view: profile}), profile.task, (profile.view.removeprefix("class:"),), name=name)
-    return model_of(Held({profile.view: profile}), profile.task, name=name)
+    """The model of one profile; where it does not know the names of its classes, they are called other and positive."""
+    classes = profile.classes
+    if not classes and profile.view == "positive":
+        classes = ("other", "positive")
+    elif not classes and profile.view.startswith("class:"):
+        classes = (profile.view.removeprefix("class:"),)
+    task: Task = "binary" if profile.view == "positive" else profile.task
+    return model_of(Held({profile.view: profile}), task, classes, name=name)

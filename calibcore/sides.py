@@ -26,6 +26,10 @@ _NEAR = 2.0**-10  # to 0 or 1; what is further is far above what is clipped
 
 def profile_of(model: Predictions, view: str) -> Profile:
     """The profile of one of a model's views."""
+    return replace(_profile_of(model, view), classes=model.classes)
+
+
+def _profile_of(model: Predictions, view: str) -> Profile:
     if model.held is not None:
         return model.held.profile(view, model.classes, model.name)
     p = one_probability(model)

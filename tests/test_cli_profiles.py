@@ -188,7 +188,7 @@ def test_compared_with_a_prediction_file(run, profile, table):
     """What is said about columns is said to the file that has some."""
     code, out, _ = run("compare", table, profile(), "--label", "truth", "--prob", "score")
     assert code == 0
-    assert "not paired: different rows" in out
+    assert "not paired: a profile has no rows" in out
     code, out, _ = run("measure", table, profile(), "--label", "truth", "--prob", "score", "--group", "site", "--format", "json")
     assert [list(m["on_request"]["groups"]) for m in json.loads(out)["models"]] == [["site"], ["site"]]
     assert run("check", profile(), table, "--label", "truth", "--prob", "score", "--max-ece", "0.9")[0] == 0

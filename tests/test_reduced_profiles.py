@@ -200,3 +200,12 @@ def test_profiles_of_different_views_do_not_add():
     rows = Profile.from_rows(np.array([0.2, 0.4]), np.array([True, False])).to_reduced()
     with pytest.raises(InputError, match="same view"):
         rows + rows.called("positive")
+
+
+def test_profiles_of_classes_in_another_order_do_not_add():
+    """P(yes) and P(no) are both the positive view of a model of two classes."""
+    label, p = ["yes", "no", "no"], [0.9, 0.2, 0.3]
+    one, two = (Predictions.from_arrays(label, p, classes=c).profile("positive") for c in (["no", "yes"], ["yes", "no"]))
+    for a, b in ((one, two), (one.to_reduced(), two.to_reduced())):
+        with pytest.raises(InputError, match="same classes in the same order"):
+            a + b

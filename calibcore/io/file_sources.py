@@ -32,8 +32,11 @@ def paths_of(source: Any) -> tuple[list[Path], str]:
         found += _expanded(Path(one))
     if not found:
         raise InputError("No file was given.")
-    if len(named) == 1:
-        return found, Path(named[0]).name or str(named[0])
+    if len(named) == 1 and Path(named[0]).exists():
+        return found, Path(named[0]).resolve().name or str(named[0])
+    folders = {p.resolve().parent for p in found}
+    if len(folders) == 1 and (folder := folders.pop().name):
+        return found, folder
     return found, f"{Path(named[0]).name} and {len(named) - 1} more"
 
 

@@ -69,7 +69,11 @@ def write_profiles(models: Sequence[Predictions], path: str | Path) -> None:
     needs_all(models, Predictions, "write_profiles")
     if not models:
         raise InputError("write_profiles needs at least one model.")
-    Path(path).write_bytes(profile_bytes(models))
+    data = profile_bytes(models)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise InputError(f"The profile cannot be written to {path}: {error.strerror or error}.") from None
 
 
 def _table(models: Sequence[Predictions]) -> Any:

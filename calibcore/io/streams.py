@@ -12,6 +12,7 @@ from calibcore.io.batch_notes import counted_on
 from calibcore.io.cell_table import About
 from calibcore.io.columns import Table
 from calibcore.io.containers import frame_tables
+from calibcore.io.evidence import question
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.ordinary import Ordinary
@@ -23,6 +24,7 @@ from calibcore.predictions import Predictions
 __all__ = ["MANY_ROWS_A_CASE", "MAX_CLASS_VIEWS", "Plan", "reduced"]
 
 NO_CLUSTERS = "A reduced profile does not know which rows go together: leave out the cluster column, or read the rows."
+_ENOUGH_TO_TELL = 50  # rows, from which it is strange that none is above 1 percent
 MANY_ROWS_A_CASE = "one row a case"  # the rule that a long form breaks
 
 
@@ -112,7 +114,9 @@ class Plan:
         """
         table = _table(batch, self.name)
         try:
-            return batch_predictions(*self._laid_out(table), self.mapping)
+            found = batch_predictions(*self._laid_out(table), self.mapping)
+            if self.reading.scale == "percent" and self.mapping.scale is None:
+                _one_scale(found)
         except AmbiguousLayout as asked:
             where = self._where(first_row, len(batch), part=part)
             raise AmbiguousLayout([replace(q, text=f"{where}: {counted_on(q.text, first_row)}") for q in asked.questions]) from None
@@ -121,6 +125,7 @@ class Plan:
             row = None if error.row is None else error.row + first_row
             about = {"rule": error.rule, "value": error.value, "column": error.column, "available": error.available}
             raise InputError(text, row=row, **about) from None
+        return found
 
     def _where(self, first_row: int, count: int, *, part: bool) -> str:
         share = ", counted within a worker's share" if part else ""
@@ -143,6 +148,16 @@ def _models_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predict
         if error.row is None and error.rule != NO_ROW:
             raise
         return []
+
+
+def _one_scale(models: Sequence[Predictions | Skipped]) -> None:
+    """Ask where the rows of a batch could be fractions, though others, by which the scale was told, are percent."""
+    for model in models:
+        if isinstance(model, Predictions) and model.n >= _ENOUGH_TO_TELL:
+            value = model.rows("positive" if "positive" in model.views else "top_label")[0]
+            if 0 < float(value.max()) <= 0.01:
+                text = "No probability is above 1, while others are percent. Are all of them percent? If not, reduce these rows apart."
+                raise AmbiguousLayout([question("scale", text, ["percent"])])
 
 
 def _kept(views: Sequence[str] | None) -> tuple[str, ...] | None:

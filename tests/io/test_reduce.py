@@ -327,7 +327,7 @@ def test_several_files(tmp_path):
         paths = [saved(folder, {k: v[i * 1000 : (i + 1) * 1000] for k, v in columns.items()}, kind, f"part-{i}") for i in range(3)]
         (folder / "_SUCCESS").touch()
         whole = cc.read(pa.table(columns))[0]
-        for source, name in ((paths, "part-0"), (folder, kind), (str(folder / "part-*"), "part-*")):
+        for source, name in ((paths, kind), (folder, kind), (str(folder / "part-*"), kind)):
             (found,) = cc.reduce_models(source)
             same_model(found, whole.but(name=name))
         (called,) = cc.reduce_models(folder, name="mine")
@@ -491,3 +491,18 @@ def test_notes_of_batches_join():
         "5 rows do not add up to exactly 1 (largest difference 0.002); used as written.",
     )
     assert joined_notes([("1 row of weight 0 left out.",), ("2 rows of weight 0 left out.",)], 9) == ("3 rows of weight 0 left out.",)
+
+
+def test_fractions_among_percent_are_asked_about(tmp_path):
+    """One file of fractions, one of percent: neither is rescaled without a word."""
+    rng = np.random.default_rng(2)
+    p = rng.random(2000)
+    label = (rng.random(2000) < p).astype(int)
+    for name, factor in (("a", 1.0), ("b", 100.0)):
+        rows = "".join(f"{y},{factor * q:.4f}\n" for y, q in zip(label, p, strict=True))
+        (tmp_path / f"{name}.csv").write_text("label,p\n" + rows, encoding="utf-8")
+    with pytest.raises(cc.AmbiguousLayout, match="others are percent") as caught:
+        cc.reduce(tmp_path)
+    assert caught.value.questions[0].id == "scale"
+    assert cc.reduce(tmp_path / "b.csv").n == 2000
+    assert cc.reduce(tmp_path, mapping=cc.Mapping(scale="percent")).n == 4000
