@@ -80,7 +80,9 @@ def _side(positive: Profile, view: str, classes: tuple[str, ...], tied: int) -> 
     else:
         cells = _sorted(value, np.concatenate([positive.count[:k][::-1], positive.count[k:]]), right)
     totals = replace(positive.totals, tied=tied if view == "top_label" else 0)
-    same = {LOG_LOSS: totals.log_loss, "total squared_error": totals.brier}  # as what happened has the same probability in every view
+    same = {}
+    if value.dtype.itemsize == 8:  # what happened has the same probability in every view; where digits are few, the complement rounds it
+        same = {LOG_LOSS: totals.log_loss, "total squared_error": totals.brier}
     return Profile(view, **cells, totals=totals, task="binary", n_classes=2, _memo=same)
 
 
