@@ -64,7 +64,7 @@ def test_several_files_are_one_source(run, rows, tmp_path):
     target = tmp_path / "both.parquet"
     assert run("reduce", rows, other, "-o", target)[0] == 0
     (model,) = read_profiles(target)
-    assert (model.name, model.n) == ("rows", 16)
+    assert (model.name, model.n) == (tmp_path.name, 16)  # of the folder that holds both
 
 
 @pytest.mark.parametrize(
