@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -113,19 +114,7 @@ class Reduction:
     def profile(self, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0) -> Profile:
         """The profile of what was added."""
         if self._exact is not None:
-            exact = self._exact
-            return Profile(
-                view,
-                exact.value,
-                exact.count,
-                exact.weight,
-                exact.positive,
-                exact.weight_squared,
-                exact.positive_squared,
-                totals,
-                task,
-                n_classes,
-            )
+            return replace(self._exact, view=view, totals=totals, task=task, n_classes=n_classes, _memo={})
         return Profile.from_inside(self.inside(), totals, view=view, task=task, n_classes=n_classes)
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibcore.checks import listing, name_key, rows_text
-from calibcore.inference.intervals import Estimate
+from calibcore.inference.intervals import Estimate, gap_and_error
 from calibcore.inference.pairing import Pairing, found_ids, pair, same_labels
 from calibcore.predictions import Predictions
-from calibcore.profile import Profile
 from calibcore.summation import total
 from calibcore.totals import CLIP
 
@@ -100,7 +99,7 @@ def _differences(baseline: Predictions, model: Predictions, view: str, level: fl
 def _without_rows(pairing: Pairing, baseline: Predictions, model: Predictions, view: str, level: float) -> Differences:
     """Where a model is known from profiles alone: an interval for the gap, of unpaired samples, and for the scores none."""
     one, two = (m.profile(view) for m in (baseline, model))
-    gap = _welch(_gap_and_error(one), _gap_and_error(two), level)
+    gap = _welch(gap_and_error(one), gap_and_error(two), level)
     apart = two.mean_confidence - one.mean_confidence
     brier = log_loss = None
     if _same_scale(baseline, model):
@@ -113,17 +112,6 @@ def _without_rows(pairing: Pairing, baseline: Predictions, model: Predictions, v
     ends = "the differences of their scores have no interval. Compare the prediction files to get one."
     ends = "only the gap is compared." if brier is None else ends
     return Differences(model.name, pairing, log_loss, brier, _within(gap, -apart - 1, 1 - apart), (note + ends,))
-
-
-def _gap_and_error(profile: Profile) -> tuple[float, float, float]:
-    """Mean gap of a profile, its standard error and degrees of freedom, as `mean_and_error` gives them of rows."""
-    mean, units = profile.total("residual") / profile.weight_sum, profile.n_effective
-    if units <= 1 + 1e-9:
-        return mean, np.inf, 0.0
-    value = profile.value.astype(np.float64)
-    wrong = profile.weight_squared - profile.positive_squared
-    spread = total(profile.positive_squared * (1 - value - mean) ** 2 + wrong * (value + mean) ** 2)
-    return mean, float(np.sqrt(spread * units / (units - 1))) / profile.weight_sum, units - 1
 
 
 def _within(estimate: Estimate, low: float, high: float) -> Estimate:

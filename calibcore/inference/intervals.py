@@ -11,7 +11,7 @@ from calibcore.profile import Profile
 from calibcore.proportions import checked_level, wilson_interval
 from calibcore.summation import total, total_of
 
-__all__ = ["Estimate", "mean_gap", "poisson_lower", "wilson_interval"]
+__all__ = ["Estimate", "gap_and_error", "mean_gap", "poisson_lower", "wilson_interval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +66,26 @@ def mean_gap(profile: Profile, level: float = 0.95) -> Estimate:
 
 
 def _mean_gap(profile: Profile, level: float) -> Estimate:
-    value = profile.total("residual") / profile.weight_sum
-    units, more = _units(profile, value)
-    if units <= 1 + 1e-9:
+    value, error, freedom = gap_and_error(profile)
+    if freedom <= 0:
         return Estimate(value)
     if profile.accuracy in (0.0, 1.0):
         n_eff = profile.n_effective
         low, high = wilson_interval(np.array([profile.accuracy * n_eff]), np.array([n_eff]), level)
         return Estimate(value, float(low[0]) - profile.mean_confidence, float(high[0]) - profile.mean_confidence)
+    half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
+    return Estimate(value, max(value - half, -profile.mean_confidence), min(value + half, 1 - profile.mean_confidence))
+
+
+def gap_and_error(profile: Profile) -> tuple[float, float, float]:
+    """Mean gap, its standard error and degrees of freedom, clusters allowed for; infinite and 0 for a single row (cluster)."""
+    value = profile.total("residual") / profile.weight_sum
+    units, more = _units(profile, value)
+    if units <= 1 + 1e-9:
+        return value, np.inf, 0.0
     arrays = np.asarray(profile.value, dtype=np.float64), profile.weight_squared, profile.positive_squared
     squares = total_of(lambda v, w, right: right * (1.0 - v - value) ** 2 + (w - right) * (v + value) ** 2, *arrays)
-    spread = max(0.0, squares + more)
-    half = float(special.stdtrit(units - 1, (1 + level) / 2) * np.sqrt(spread * units / (units - 1))) / profile.weight_sum
-    return Estimate(value, max(value - half, -profile.mean_confidence), min(value + half, 1 - profile.mean_confidence))
+    return value, float(np.sqrt(max(0.0, squares + more) * units / (units - 1))) / profile.weight_sum, units - 1
 
 
 def _units(profile: Profile, mean: float) -> tuple[float, float]:

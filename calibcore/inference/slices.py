@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "judge",
     "levels_of",
     "number",
+    "sorted_levels",
     "usual_partition",
     "visible_gap",
 ]
@@ -54,9 +56,15 @@ def levels_of(values: NDArray[Any]) -> tuple[tuple[str, ...], IndexArray]:
     """
     distinct, code = distinct_of(values)
     texts = [_name(d) for d in distinct]
-    names = [n for n in sorted_names(list(set(texts))) if n != MISSING] + ([MISSING] if MISSING in texts else [])
+    names = sorted_levels(texts)
     index = {n: i for i, n in enumerate(names)}
     return tuple(names), np.array([index[t] for t in texts], dtype=np.intp)[code]
+
+
+def sorted_levels(names: Iterable[str]) -> list[str]:
+    """Different names in order: numbers by size, then text by the alphabet, then "(missing)"."""
+    there = set(names)
+    return [*sorted_names(list(there - {MISSING})), *(there & {MISSING})]
 
 
 def distinct_of(values: NDArray[Any]) -> tuple[list[Any], IndexArray]:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from calibcore.cells import unweighted
 from calibcore.errors import InputError
 from calibcore.held import Held
+from calibcore.inference.slices import sorted_levels
 from calibcore.inside import Inside
-from calibcore.io.cell_groups import sorted_groups
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile, Task
 from calibcore.rowless import model_of
@@ -188,7 +188,7 @@ def models_of(table: Any, about: Sequence[About]) -> list[Predictions]:
             if column is not None and value is not None:
                 parts.setdefault(column, {}).setdefault(value, {})[view] = cells
         groups = {
-            column: tuple((value, _model(one, values[value], {})) for value in sorted_groups(values)) for column, values in parts.items()
+            column: tuple((value, _model(one, values[value], {})) for value in sorted_levels(values)) for column, values in parts.items()
         }
         found.append(_model(one, {k[2]: v for k, v in mine.items() if k[0] is None}, groups))
     return found

@@ -12,10 +12,9 @@ from calibcore.checks import listing, name_key, view_name
 from calibcore.errors import InputError
 from calibcore.held import Held
 from calibcore.inference.levels import MAX_GROUPS
-from calibcore.inference.slices import levels_of
+from calibcore.inference.slices import levels_of, sorted_levels
 from calibcore.io.apply import BOTH_SIDES, NO_ROW, Skipped
 from calibcore.io.batch_notes import joined_notes
-from calibcore.io.cell_groups import sorted_groups
 from calibcore.io.cell_table import About
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
@@ -210,7 +209,7 @@ def _whole(mine: _Model) -> Predictions:
     rows = mine.rows + mine.excluded
     notes = [tuple(n for n in notes if n != BOTH_SIDES or mine.about.task == "binary") for notes in mine.notes]
     mine.about = replace(mine.about, notes=joined_notes(notes, rows))
-    groups = {c: tuple((v, _part(mine, (c, v), {})) for v in sorted_groups(values)) for c, values in mine.groups.items()}
+    groups = {c: tuple((v, _part(mine, (c, v), {})) for v in sorted_levels(values)) for c, values in mine.groups.items()}
     return _part(mine, (None, None), groups)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.checks import needs
-from calibcore.grid import cuts, ends, is_point
+from calibcore.grid import ends, fractions
 from calibcore.inside import Inside
 from calibcore.measures.calibration_error import SWEPT, make_partition
-from calibcore.partition import Closed, Partition, SharedTies, Ties
+from calibcore.partition import Closed, Partition, SharedTies, Ties, quantile_ranks
 from calibcore.profile import Profile
 
 __all__ = ["Kind", "Precision", "binning_error", "kuiper_error", "precision", "within_cells"]
@@ -96,7 +96,7 @@ def _cut_by_mass(profile: Profile, partition: Partition | SharedTies) -> NDArray
     if profile.weighted:  # cumulative weights are rounded
         ends_at, slack = np.arange(1, m + 1) / m * upto[-1], 1e-9 * upto[-1]
     else:
-        ends_at, slack = -(-np.arange(1, m + 1) * int(upto[-1]) // m), 0
+        ends_at, slack = quantile_ranks(int(upto[-1]), m), 0
     reached = np.searchsorted(ends_at, before + slack, side="right")
     return np.asarray(reached < np.searchsorted(ends_at, upto - slack, side="left"))
 
@@ -105,7 +105,7 @@ def _cut_by_edges(inside: Inside, partition: Partition | SharedTies) -> NDArray[
     """Cells with rows on either side of an edge, as far as their ends tell."""
     low, high = ends(inside.cell)
     cut = np.zeros(len(low), dtype=np.bool_)
-    fixed = cuts()[is_point()]
+    fixed = fractions()
     for edge in partition.edges[1:-1].tolist():
         if fixed[np.searchsorted(fixed, edge)] == edge:
             continue  # a cell of its own, on either side of which every other one lies

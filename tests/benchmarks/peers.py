@@ -187,29 +187,17 @@ def uncertainty_classwise(y, matrix, bins):
 # The others have no such function: their binary one, called for each class.
 
 
-@adapter("torchmetrics", "class by class", "as its binary error")
-def torchmetrics_classes(y, matrix, bins):
-    return np.mean([torchmetrics_binary(is_k, np.ascontiguousarray(p), bins) for is_k, p in columns(y, matrix)])
+def class_by_class(name, binary):
+    @adapter(name, "class by class", "as its binary error")
+    def mean_of_classes(y, matrix, bins):
+        return np.mean([binary(is_k, p, bins) for is_k, p in columns(y, matrix)])
 
 
-@adapter("netcal", "class by class", "as its binary error")
-def netcal_classes(y, matrix, bins):
-    return np.mean([netcal_ece(is_k, p, bins) for is_k, p in columns(y, matrix)])
-
-
-@adapter("relplot", "class by class", "as its binary error")
-def relplot_classes(y, matrix, bins):
-    return np.mean([relplot_ece(is_k, p, bins) for is_k, p in columns(y, matrix)])
-
-
-@adapter("probcal", "class by class", "as its binary error")
-def probcal_classes(y, matrix, bins):
-    return np.mean([probcal_ece(is_k, p, bins) for is_k, p in columns(y, matrix)])
-
-
-@adapter("calibre", "class by class", "as its binary error")
-def calibre_classes(y, matrix, bins):
-    return np.mean([calibre_ece(is_k, p, bins) for is_k, p in columns(y, matrix)])
+class_by_class("torchmetrics", lambda y, p, bins: torchmetrics_binary(y, np.ascontiguousarray(p), bins))
+class_by_class("netcal", netcal_ece)
+class_by_class("relplot", relplot_ece)
+class_by_class("probcal", probcal_ece)
+class_by_class("calibre", calibre_ece)
 
 
 # --- ECE of P(y = 1) in equal-mass bins -----------------------------------------------------------------------------
