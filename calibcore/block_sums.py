@@ -13,16 +13,23 @@ from numpy.typing import NDArray
 from calibcore.compiled import Kernel
 from calibcore.partition import Partition
 
-__all__ = ["BLOCK", "BlockSums", "Sums"]
+__all__ = ["BLOCK", "BlockSums", "OutOfOrdinaryError", "Sums"]
 
 Numbers = NDArray[Any]
 Bytes = NDArray[np.uint8]
 Sums = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
-BLOCK = 5 << 14  # numbers that stay in the processor's cache while several passes go over them
+BLOCK = 5 << 13  # numbers that stay in the processor's cache while several passes go over them
 _PAIRED = 64  # codes, up to which two rows are counted as one pair: their square is a table that stays in the cache
 _AT_ONCE = 1 << 13  # rows whose bins are searched for
 _WIDEST = {2: 0, 4: 10_000, 8: 10_000}  # bins up to which the edge nearest to k/M is never the wrong one to compare with
+
+
+_HELD = ("_count", "_sum", "_count_beside", "_sum_beside", "_compiled")  # what blocks are added to
+
+
+class OutOfOrdinaryError(Exception):
+    """Something here needs the long way: an error to report, or values to mend."""
 
 
 class BlockSums:
@@ -67,14 +74,20 @@ class BlockSums:
     def another(self) -> BlockSums:
         """Sums of other rows in the same bins, which share the room to work in."""
         twin = copy(self)
-        for name in ("_count", "_sum", "_count_beside", "_sum_beside", "_compiled"):
+        for name in _HELD:
             setattr(twin, name, np.zeros_like(getattr(self, name)))
         return twin
 
-    def add(self, values: Numbers, events: Bytes) -> None:
-        """Add a block: ``values``, shape (n,), all in [0, 1]; ``events``, shape (n,), are 0 or 1."""
-        if self._kernel is not None and values.flags.c_contiguous and events.flags.c_contiguous:
-            self._kernel(values, events, self._partition.n_bins, self._partition.closed == "right", self._compiled)
+    @property
+    def compiled(self) -> bool:
+        """Whether a compiled loop adds the blocks, which takes labels of any kind and checks what it is given."""
+        return self._kernel is not None
+
+    def add(self, values: Numbers, events: Numbers) -> None:
+        """Add a block: ``values``, shape (n,), all in [0, 1]; ``events``, shape (n,), are 0 or 1, as bytes unless `compiled`."""
+        if self._kernel is not None:
+            if not self._kernel(values, events, self._partition.n_bins, self._partition.closed == "right", self._compiled):
+                raise OutOfOrdinaryError
             return
         for start in range(0, len(values), self._step):
             part = slice(start, start + self._step)
@@ -111,6 +124,11 @@ class BlockSums:
         self._part[:] = 0
         np.add.at(self._part, index, distance[:even].view(np.complex128))
         self._sum += self._part
+
+    def merge(self, other: BlockSums) -> None:
+        """Add what another one holds, which has the same bins."""
+        for name in _HELD:
+            getattr(self, name).__iadd__(getattr(other, name))
 
     def _by_code(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Rows and distances of each code."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibcore.checks import listing, name_key
 from calibcore.errors import InputError
+from calibcore.shares import in_shares
 from calibcore.summation import total, total_of
 
 if TYPE_CHECKING:
@@ -165,11 +165,7 @@ def _sort(keys: Numbers) -> None:
     if len(keys) < _MANY or keys.itemsize < 4:
         keys.sort()
         return
-    half = len(keys) // 2
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(keys[half:].sort)
-        keys[:half].sort()
-        other.result()
+    in_shares(len(keys), len(keys), lambda rows: keys[rows].sort())
     keys.sort(kind="stable")
 
 

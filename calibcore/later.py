@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from typing import Any
+from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Later", "as_kept", "kept", "puts_off"]
+__all__ = ["Later", "Memo", "as_kept", "kept", "puts_off"]
+
+T = TypeVar("T")
+
+
+class Memo(dict[str, Any]):
+    """What was worked out once, by name; threads that ask for the same wait for the one that works it out."""
+
+    def __init__(self, known: dict[str, Any] | None = None) -> None:
+        super().__init__(known or {})
+        self._making: dict[str, RLock] = {}
+
+    def __reduce__(self) -> Any:
+        return Memo, (dict(self),)  # locks stay in their process
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """``make()`` the first time, and then the same result."""
+        if key not in self:
+            with self._making.setdefault(key, RLock()):
+                if key not in self:
+                    self[key] = make()
+        return self[key]  # type: ignore[no-any-return]
 
 
 class Later:
@@ -26,8 +48,9 @@ class Later:
 
     def value(self) -> NDArray[Any]:
         """The array, read-only."""
+        make = self._make  # before the look at the value, which another thread may set meanwhile
         if self._value is None:
-            made = self._make()
+            made = make()
             made.flags.writeable = False
             self._value, self._make = made, _nothing
         return self._value

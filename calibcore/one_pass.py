@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binned import BinnedStatistics, bin_sums
-from calibcore.block_sums import BLOCK, BlockSums, Sums
+from calibcore.block_sums import BLOCK, BlockSums, OutOfOrdinaryError, Sums
 from calibcore.checks import view_name
 from calibcore.compiled import nearest
 from calibcore.partition import Partition, quantile_ranks
 from calibcore.poisson_binomial import Rows
+from calibcore.shares import in_shares
 from calibcore.top_label import complement
 
 __all__ = ["class_sums", "mass_cuts", "one_pass"]
@@ -31,10 +32,6 @@ _CELLS = 1 << 14
 _UNSIGNED: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-class _OutOfOrdinaryError(Exception):
-    """Something here needs the long way: an error to report, or values to mend."""
-
-
 def one_pass(y_true: Any, y_prob: Any, partition: Partition, view: str | None) -> BinnedStatistics | None:
     """Bins of ordinary arrays, or None for anything else.
 
@@ -45,13 +42,12 @@ def one_pass(y_true: Any, y_prob: Any, partition: Partition, view: str | None) -
     seen = _seen(y_true, y_prob, partition, view)
     if seen is None:
         return None
-    kind = seen.values.dtype
-    sums = BlockSums(partition, kind, BLOCK if seen.values.ndim == 1 else _GATHERED, kernel=nearest(len(seen.values), kind))
     try:
-        for value, event in seen.blocks():
-            sums.add(value, event)
-    except _OutOfOrdinaryError:
+        sums, *others = in_shares(len(seen.values), seen.values.size, seen.sums)
+    except OutOfOrdinaryError:
         return None
+    for more in others:
+        sums.merge(more)
     count, confidence, events = sums.totals()
     return bin_sums(partition, count, count, confidence, events, count, members=seen)
 
@@ -77,6 +73,19 @@ class _Seen:
     values: Numbers
     partition: Partition
     walk: Callable[[Numbers, Numbers], Iterator[tuple[Numbers, Bytes]]]
+
+    def sums(self, rows: slice) -> BlockSums:
+        """Of some rows, by bin."""
+        label, values = self.label[rows], self.values[rows]
+        plain = self.walk is not _positive or (values.flags.c_contiguous and label.flags.c_contiguous)
+        kernel = nearest(self.values.size, values.dtype) if plain else None
+        found = BlockSums(self.partition, values.dtype, BLOCK if values.ndim == 1 else _GATHERED, kernel=kernel)
+        if found.compiled and self.walk is _positive:
+            found.add(values, label)
+            return found
+        for value, event in self.walk(label, values):
+            found.add(value, event)
+        return found
 
     def blocks(self) -> Iterator[tuple[Numbers, Bytes]]:
         """Blocks of what is compared: the probability and whether its event happened; they last until the next block."""
@@ -112,7 +121,7 @@ def class_sums(y_true: Any, y_prob: Any, partition: Partition) -> tuple[list[Sum
             y = _indices(label[start : start + _TALL], k)
             count += np.bincount(y, minlength=k)
             _add_classes(sums, y, values[start : start + _TALL])
-    except _OutOfOrdinaryError:
+    except OutOfOrdinaryError:
         return None
     return [s.totals() for s in sums], count
 
@@ -148,7 +157,7 @@ def mass_cuts(y_true: Any, y_prob: Any, n_bins: int) -> NDArray[np.float64] | No
     try:
         for _, cell in _cells(values):
             count += np.bincount(cell, minlength=_CELLS + 1)
-    except _OutOfOrdinaryError:
+    except OutOfOrdinaryError:
         return None
     upto = np.cumsum(count)
     at = np.searchsorted(upto, wanted, side="left")
@@ -207,7 +216,7 @@ def _ordered(values: Numbers) -> bool:
 def _within(values: Numbers) -> None:
     """All in [0, 1] and none missing; -0.0 counts as 0."""
     if not (_ordered(values) or (values.min() >= 0 and values.max() <= 1)):
-        raise _OutOfOrdinaryError
+        raise OutOfOrdinaryError
 
 
 def _flags(label: Numbers, out: Bytes) -> Bytes:
@@ -217,10 +226,10 @@ def _flags(label: Numbers, out: Bytes) -> Bytes:
     if label.dtype.kind == "f":
         np.not_equal(label, 0, out=out.view(np.bool_))
         if not np.array_equal(label, out):
-            raise _OutOfOrdinaryError
+            raise OutOfOrdinaryError
         return out
     if label.view(_UNSIGNED[label.itemsize]).max() > 1:
-        raise _OutOfOrdinaryError
+        raise OutOfOrdinaryError
     np.copyto(out, label, casting="unsafe")
     return out
 
@@ -228,7 +237,7 @@ def _flags(label: Numbers, out: Bytes) -> Bytes:
 def _indices(label: Numbers, k: int) -> NDArray[np.intp]:
     """Labels as columns of a matrix."""
     if label.dtype != np.bool_ and label.view(_UNSIGNED[label.itemsize]).max() >= k:
-        raise _OutOfOrdinaryError
+        raise OutOfOrdinaryError
     return label.astype(np.intp, copy=False)
 
 
@@ -240,7 +249,7 @@ def _adding(dtype: np.dtype[Any]) -> Any:
 def _whole(row_sums: Numbers, k: int) -> None:
     """Rows that add up to 1; those that may be too far off are left to the check that says so."""
     if not (row_sums.min() > 1 - _slack(k) and row_sums.max() < 1 + _slack(k)):
-        raise _OutOfOrdinaryError
+        raise OutOfOrdinaryError
 
 
 def _slack(k: int) -> float:
@@ -277,7 +286,7 @@ def _top(label: Numbers, values: Numbers) -> Iterator[tuple[Numbers, Bytes]]:
             find.top(block[rows], y[rows], top[rows], right[rows], sums[rows])
         _whole(sums[:m], k)
         if not _ordered(top[:m]):
-            raise _OutOfOrdinaryError
+            raise OutOfOrdinaryError
         yield top[:m], right[:m].view(np.uint8)
 
 

@@ -28,7 +28,7 @@ from calibcore.classes import binary_labels, binary_names, named_labels, positiv
 from calibcore.clusters import cluster_codes
 from calibcore.errors import InputError
 from calibcore.held import Held
-from calibcore.later import Later, as_kept, kept, puts_off
+from calibcore.later import Later, Memo, as_kept, kept, puts_off
 from calibcore.profile import Profile, Task
 from calibcore.row_scores import brier_scores, log_losses
 from calibcore.sides import profile_of
@@ -98,7 +98,7 @@ class Predictions:
     source: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     held: Held | None = None
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    _memo: Memo = field(default_factory=Memo, repr=False)
 
     def __repr__(self) -> str:
         reduced = "" if self.has_rows else ", reduced"
@@ -300,11 +300,11 @@ class Predictions:
         """The same model on some of its rows, by 0-based position."""
         parts: dict[str, Any] = {k: None if (v := getattr(self, k)) is None else v[rows] for k in _BY_ROW}
         tied = 0 if parts["probabilities"] is None else tied_rows(parts["probabilities"], parts["confidence"])
-        return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo={})
+        return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo=Memo())
 
     def but(self, **changes: Any) -> Predictions:
         """The same rows with another name, source or notes; what was put off stays so."""
-        return Predictions(**{**as_kept(self), "_memo": {}, **changes})
+        return Predictions(**{**as_kept(self), "_memo": Memo(), **changes})
 
     @property
     def n(self) -> int:
@@ -356,9 +356,7 @@ class Predictions:
 
     def remember(self, key: str, make: Callable[[], T]) -> T:
         """``make()`` once per object; afterwards the same result."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return self._memo[key]  # type: ignore[no-any-return]
+        return self._memo.once(key, make)
 
     def rows(self, view: str = "top_label") -> tuple[Numbers, NDArray[np.bool_]]:
         """What a view compares, row by row: the probability and whether the event happened; two arrays (n,)."""

@@ -17,6 +17,7 @@ from calibcore.clusters import Clusters, dependence, joined
 from calibcore.errors import InputError
 from calibcore.grid import SIZE, grid
 from calibcore.inside import Inside
+from calibcore.later import Memo
 from calibcore.partition import Partition, SharedTies
 from calibcore.poisson_binomial import Cells
 from calibcore.strata import Strata, beside_cells, strata_of_both
@@ -89,7 +90,7 @@ class Profile:
     strata: Strata | None = None
     inside: Inside | None = None
     classes: tuple[str, ...] = ()
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    _memo: Memo = field(default_factory=Memo, repr=False)
 
     def __repr__(self) -> str:
         more = ", weighted" if self.weighted else ""
@@ -145,7 +146,7 @@ class Profile:
         cells = cell[: len(self)], cell[len(self) :]
         fields["clusters"] = joined(self.clusters, other.clusters, cells)
         fields["strata"] = strata_of_both((self, other), cells) if weighted else None
-        return replace(self, value=value, totals=self.totals + other.totals, _memo={}, **fields)
+        return replace(self, value=value, totals=self.totals + other.totals, _memo=Memo(), **fields)
 
     def _add_reduced(self, other: Profile) -> Profile:
         one, two = self.to_reduced().inside, other.to_reduced().inside
@@ -154,7 +155,7 @@ class Profile:
         return self._of(one + two, self.totals + other.totals)
 
     def _of(self, inside: Inside, totals: Totals) -> Profile:
-        return replace(self, **inside.fields(), inside=inside, totals=totals, clusters=None, strata=None, _memo={})
+        return replace(self, **inside.fields(), inside=inside, totals=totals, clusters=None, strata=None, _memo=Memo())
 
     @classmethod
     def from_inside(
@@ -193,7 +194,7 @@ class Profile:
 
     def called(self, view: str) -> Profile:
         """The same cells, and sums of them, under the name of another view."""
-        return replace(self, view=view, _memo={k: v for k, v in self._memo.items() if isinstance(v, Cumulative)})
+        return replace(self, view=view, _memo=Memo({k: v for k, v in self._memo.items() if isinstance(v, Cumulative)}))
 
     def mirrored(self) -> Profile:
         """The other outcome as the event, and its probability as the value; totals, which are of the model, stay."""
@@ -205,7 +206,7 @@ class Profile:
         turned["positive"] = (self.weight - self.positive)[::-1]
         turned["positive_squared"] = (self.weight_squared - self.positive_squared)[::-1]
         fields = turned if self.weighted else unweighted(turned)
-        return replace(self, value=complement(self.value)[::-1], **fields, _memo={})
+        return replace(self, value=complement(self.value)[::-1], **fields, _memo=Memo())
 
     def folded(self) -> Profile:
         """The top-label view of a binary model from its positive view: a probability up to ½ predicts the other class."""
@@ -269,9 +270,7 @@ class Profile:
 
     def remember(self, key: str, make: Callable[[], T]) -> T:
         """``make()`` once per profile; afterwards the same object."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return self._memo[key]  # type: ignore[no-any-return]
+        return self._memo.once(key, make)
 
     def cumulative(self, quantity: str) -> Cumulative:
         """Cumulative sums over the cells of what `cell_sums` gives."""
@@ -363,7 +362,7 @@ class Profile:
             cell, weight, squared = (a[kept] for a in self.strata)
             beside["strata"] = ((np.cumsum(keep) - 1)[cell], weight, squared)
         fields = cells if self.weighted else unweighted(cells)
-        return replace(self, **fields, **beside, totals=Totals(int(cells["count"].sum())), _memo={})
+        return replace(self, **fields, **beside, totals=Totals(int(cells["count"].sum())), _memo=Memo())
 
     def cluster_pairs(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
         """Σ w·w' over the ordered pairs of different rows of one cluster, between cell positions; zeros without clusters."""

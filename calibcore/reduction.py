@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.grid import SIZE, ends, grid
 from calibcore.inside import Inside
+from calibcore.later import Memo
 from calibcore.profile import Profile, Task
 from calibcore.totals import Totals
 
@@ -114,7 +115,7 @@ class Reduction:
     def profile(self, totals: Totals, *, view: str = "top_label", task: Task = "top_label", n_classes: int = 0) -> Profile:
         """The profile of what was added."""
         if self._exact is not None:
-            return replace(self._exact, view=view, totals=totals, task=task, n_classes=n_classes, _memo={})
+            return replace(self._exact, view=view, totals=totals, task=task, n_classes=n_classes, _memo=Memo())
         return Profile.from_inside(self.inside(), totals, view=view, task=task, n_classes=n_classes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.cells import are_ones, row_cells, unweighted
-from calibcore.later import kept
+from calibcore.later import Memo, kept
 from calibcore.profile import Profile
 from calibcore.row_scores import LOG_LOSS, log_loss_of, row_totals
 from calibcore.top_label import BothSides, complement
@@ -80,9 +80,9 @@ def _side(positive: Profile, view: str, classes: tuple[str, ...], tied: int) -> 
     else:
         cells = _sorted(value, np.concatenate([positive.count[:k][::-1], positive.count[k:]]), right)
     totals = replace(positive.totals, tied=tied if view == "top_label" else 0)
-    same = {}
+    same = Memo()
     if value.dtype.itemsize == 8:  # what happened has the same probability in every view; where digits are few, the complement rounds it
-        same = {LOG_LOSS: totals.log_loss, "total squared_error": totals.brier}
+        same = Memo({LOG_LOSS: totals.log_loss, "total squared_error": totals.brier})
     return Profile(view, **cells, totals=totals, task="binary", n_classes=2, _memo=same)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from typing import Any
 
@@ -22,23 +22,31 @@ _CHUNK = 256 * _BLOCK  # numbers that stay in the processor's cache while severa
 
 def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Split into multiples of a grid, whose sums are exact, and remainders far below the last digit."""
-    return _split(values, _grid(values))
+    return _split(values, _magic(values))
 
 
-def _grid(values: Any) -> float:
-    """A power of two whose multiples near these values have exact sums; 0 where there is none."""
-    bound = sum(float(np.sum(np.abs(part))) for part in _chunks(values))
-    if bound < _TINY or not np.isfinite(bound):
+def _magic(values: NDArray[Any]) -> float:
+    """What leaves a multiple of a power of two when it is added to one of these values and taken away; 0 where there is none.
+
+    The power is such that sums of as many multiples are exact.
+    """
+    if not len(values) or values.dtype.kind in "iu":
         return 0.0
-    return float(2.0 ** (np.ceil(np.log2(bound)) + 1 - 52))
+    bound = max(float(values.max()), -float(values.min())) * len(values)
+    if not _TINY < bound < np.inf:
+        return 0.0
+    return float(1.5 * 2.0 ** (np.ceil(np.log2(bound)) + 1))
 
 
-def _split(values: FloatArray, grid: float) -> tuple[FloatArray, FloatArray]:
-    if grid == 0.0:
-        return values, np.zeros_like(values)
-    coarse = np.rint(values * (1 / grid))
-    coarse *= grid
-    return coarse, values - coarse
+def _split(values: FloatArray, magic: Any) -> tuple[FloatArray, FloatArray]:
+    coarse = values + magic
+    coarse -= magic
+    return coarse, np.where(np.equal(magic, 0.0), 0.0, values - coarse)
+
+
+def _parts(values: NDArray[Any], magic: Any) -> tuple[NDArray[Any], ...]:
+    """Arrays that add up to the values, each with exact or negligible sums."""
+    return (values,) if values.dtype.kind in "iu" else _split(values, magic)
 
 
 def _chunks(values: Any) -> Iterator[NDArray[Any]]:
@@ -60,13 +68,7 @@ def total(values: NDArray[Any]) -> float:
     """
     if values.dtype.kind in "bi":
         return float(np.sum(values, dtype=np.int64))
-    floats = np.asarray(values, dtype=np.float64)
-    grid, coarse, rest = _grid(floats), 0.0, 0.0
-    for part in _chunks(floats):
-        whole, left = _split(part, grid)
-        coarse += float(np.sum(whole))
-        rest += float(np.sum(left))
-    return coarse + rest
+    return fsum(float(np.sum(part)) for chunk in _chunks(np.asarray(values, dtype=np.float64)) for part in split(chunk))
 
 
 def total_of(make: Callable[..., NDArray[Any]], *arrays: Any) -> float:
@@ -95,49 +97,51 @@ class Cumulative:
     Notes
     -----
     Kept are the sums of blocks of 64 cells, which cost one pass over memory; what lies between a block and a position is
-    added when it is asked for.
+    added when it is asked for.  Sums are exact within a chunk of blocks, and so are those of whole chunks.
     """
 
-    __slots__ = ("_blocks", "_full", "_grid", "_values")
+    __slots__ = ("_ahead", "_blocks", "_full", "_magic", "_values")
 
     def __init__(self, values: Any) -> None:
-        self._full: tuple[NDArray[Any], ...] | None = None
-        self._grid: float | None = None
-        if values.dtype.kind not in "iu":
-            if isinstance(values, np.ndarray):
-                values = np.ascontiguousarray(values, dtype=np.float64)
-            self._grid = _grid(values)
+        if isinstance(values, np.ndarray) and values.dtype.kind not in "iu":
+            values = np.ascontiguousarray(values, dtype=np.float64)
         self._values = values
-        sums = [tuple(_block_sums(p) for p in self._parts(chunk)) for chunk in _chunks(values)]
-        self._blocks = tuple(_prefix(np.concatenate(parts)) for parts in zip(*sums, strict=True)) or self._whole()
-
-    def _parts(self, values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Arrays of the same shape that add up to the values, each with exact or negligible sums."""
-        return (values,) if self._grid is None else _split(values, self._grid)
+        self._full: tuple[NDArray[Any], ...] | None = None
+        magic, blocks = [], []
+        for chunk in _chunks(values) if len(values) else [values[:0]]:
+            magic.append(_magic(chunk))
+            blocks.append([_block_sums(part) for part in _parts(chunk, magic[-1])])
+        self._magic = np.array(magic)
+        self._blocks = [_within(part) for part in zip(*blocks, strict=True)]
+        self._ahead = _before([np.array([b.sum() for b in part]) for part in zip(*blocks, strict=True)])
 
     def _whole(self) -> tuple[NDArray[Any], ...]:
-        """Sums up to every position, shape (cells + 1,), of each part; made once, where many are asked for."""
+        """Sums up to every position, shape (cells + 1,), of parts that add up to the values; made once, where many are asked for."""
         if self._full is None:
-            self._full = tuple(_prefix(part) for part in self._parts(self._values[:]))
+            values = self._values[:]
+            self._full = tuple(_prefix(part) for part in _parts(values, _magic(values)))
         return self._full
 
     def _upto(self, whole: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Sums up to whole positions, of each part."""
+        """Sums up to whole positions, of parts that add up to the values, the largest first."""
         if self._full is not None or len(whole) * _BLOCK > len(self._values):
             return [sums[whole] for sums in self._whole()]
         block, more = np.divmod(whole, _BLOCK)
+        chunk = whole // _CHUNK
         inside = np.arange(_BLOCK) + (block * _BLOCK)[:, np.newaxis]
         near = self._values[np.minimum(inside, len(self._values) - 1)]
         near[np.arange(_BLOCK) >= more[:, np.newaxis]] = 0
-        return [sums[block] + part.sum(axis=1) for sums, part in zip(self._blocks, self._parts(near), strict=True)]
+        parts = _parts(near, self._magic[np.minimum(chunk, len(self._magic) - 1)][:, np.newaxis])
+        within = [sums[block] + part.sum(axis=1) for sums, part in zip(self._blocks, parts, strict=True)]
+        return [*(sums[chunk] for sums in self._ahead), *within]
 
     def between(self, positions: NDArray[Any]) -> FloatArray:
         """Sums between neighbouring ``positions``: shape (m + 1,) gives shape (m,)."""
         whole = np.floor(positions).astype(np.intp)
-        coarse, *rest = self._upto(whole)
-        sums: FloatArray = np.diff(coarse).astype(np.float64)
+        sums, *rest = (np.diff(part) for part in self._upto(whole))
         for part in rest:
-            sums = sums + np.diff(part)
+            sums = sums + part
+        sums = sums.astype(np.float64)
         if np.issubdtype(positions.dtype, np.floating):
             share = positions - whole
             inside = self._values[np.minimum(whole, len(self._values) - 1)] * share
@@ -147,18 +151,18 @@ class Cumulative:
     @property
     def total(self) -> float:
         """Sum of all cells."""
-        return float(sum(float(sums[-1]) for sums in self._blocks))
+        return float(sum(sums[-1] for sums in self._ahead))
 
     @property
     def upto(self) -> NDArray[Any]:
         """Sum up to and including each cell, shape (cells,)."""
-        if self._grid is None or self._full is not None:
+        if self._full is not None or self._values.dtype.kind in "iu":
             parts = [sums[1:] for sums in self._whole()]
             return parts[0] if len(parts) == 1 else parts[0] + parts[1]
         found = np.empty(len(self._values))
         for start, part in zip(range(0, len(found), _CHUNK), _chunks(self._values), strict=True):
             sums = np.cumsum(part, out=found[start : start + _CHUNK])  # of so few numbers, on top of sums that are exact
-            sums += sum(s[start // _BLOCK] for s in self._blocks)
+            sums += sum(s[start // _CHUNK] for s in self._ahead)
         return found
 
 
@@ -167,6 +171,21 @@ def _block_sums(values: NDArray[Any]) -> NDArray[Any]:
     whole = len(values) // _BLOCK * _BLOCK
     sums = np.einsum("ij->i", values[:whole].reshape(-1, _BLOCK))
     return sums if whole == len(values) else np.append(sums, values[whole:].sum())
+
+
+def _within(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """For each block, and for what comes after the last: the sum of the blocks before it in its chunk."""
+    sums = [_prefix(b) for b in blocks]
+    full = len(blocks[-1]) * _BLOCK == _CHUNK
+    return np.concatenate([*(s[:-1] for s in sums), [0] if full else sums[-1][-1:]])
+
+
+def _before(totals: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Sums of the chunks before each chunk, and of all, from the totals of the parts of each."""
+    if len(totals) == 1:
+        return [_prefix(totals[0])]
+    coarse, left = split(totals[0])
+    return [_prefix(coarse), _prefix(left) + _prefix(totals[1])]
 
 
 def _prefix(values: NDArray[Any]) -> NDArray[Any]:

@@ -40,13 +40,26 @@ def test_total_of_integers_booleans_and_nothing():
     assert total(np.zeros(3)) == 0.0
 
 
-def test_cumulative_gives_the_sum_between_any_two_positions():
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("n", [400, 50_000])
+def test_cumulative_gives_the_sum_between_any_two_positions(n, signed):
     rng = np.random.default_rng(3)
-    values = rng.random(400) * 10.0 ** rng.integers(-10, 10, 400)
+    values = rng.random(n) * 10.0 ** rng.integers(-10, 10, n) * (rng.choice([-1, 1], n) if signed else 1)
+    positions = np.array([0, 3, 3, 100, 399, 400, *(range(16_380, n, 4_099) if n > 400 else ()), n])
     sums = Cumulative(values)
-    positions = np.array([0, 3, 3, 100, 399, 400])
     for got, (a, b) in zip(sums.between(positions), itertools.pairwise(positions), strict=True):
-        assert abs(got - exact(values[a:b])) <= 400 * 2.0**-104 * exact(values)  # n·2⁻¹⁰⁴ of the whole, not 2⁻⁵³
+        sum_here, size_here = exact(values[a:b]), exact(np.abs(values[a:b]))
+        # n·2⁻¹⁰⁴ of the whole, not 2⁻⁵³, but for the rounding of the sum itself
+        assert abs(got - sum_here) <= n * 2.0**-104 * exact(np.abs(values)) + 2.0**-52 * size_here * (n > 400)
+    assert sums.total == pytest.approx(exact(values), rel=1e-15)
+    assert sums.upto[[0, 399, -1]] == pytest.approx([exact(values[: k + 1]) for k in (0, 399, n - 1)], rel=1e-12)
+
+
+def test_a_lone_cell_far_from_the_start_keeps_its_digits():
+    values = np.full(100_000, 0.3)
+    values[[20_000, 70_000]] = 1e-9, -1e-9
+    found = Cumulative(values).between(np.array([20_000, 20_001, 70_000, 70_001]))
+    assert found[[0, 2]] == pytest.approx([1e-9, -1e-9], rel=1e-14)
 
 
 def test_cumulative_of_integers_is_exact_beyond_doubles():
