@@ -25,6 +25,7 @@ from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.remarks import about_missing_rows, about_profile, about_reduction, about_source
 from calibcore.settings import Settings
+from calibcore.shares import together
 from calibcore.version import __version__
 
 __all__ = ["Analysis", "Comparison", "Settings", "analyze", "compare", "document"]
@@ -252,33 +253,46 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     positive = source.profile("positive") if isinstance(source, Predictions) and "positive" in source.views else None
     bins = profile.bin(settings.partition(profile))
     chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
-    detection = judged.remember("detection", lambda: detect(judged))
-    pattern = judged.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
-    verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
-    about = _identity(source)
-    known = precision(profile, settings.partition(profile), closed=settings.closed, ties=settings.ties)
+
+    def judge() -> tuple[Detection, Pattern, Verdict]:
+        detection = judged.remember("detection", lambda: detect(judged))
+        pattern = judged.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
+        verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
+        return detection, advised(pattern, verdict), verdict
+
     subject = Subject(source, profile, settings)
+    measures = shown(subject)
+    found = together(
+        len(profile),
+        {
+            "judged": judge,
+            **measures,
+            "floors": lambda: _of_classes(source, settings, classwise_floors) or {},
+            "classwise": lambda: _of_classes(source, settings, classwise_error),
+            "sweep": lambda: _sweep(profile, settings),
+            "chance_sweep": lambda: _chance_sweep(profile, settings),
+            "gap": lambda: mean_gap(profile, settings.level),
+        },
+    )
+    detection, pattern, verdict = found.pop("judged")
+    measures = {name: found.pop(name) for name in measures}
+    known = precision(profile, settings.partition(profile), closed=settings.closed, ties=settings.ties)
     return Analysis(
         settings=settings,
-        **about,
+        **_identity(source),
         n=profile.n,
         weight_sum=profile.weight_sum,
         accuracy=profile.accuracy,
         mean_confidence=profile.mean_confidence,
-        gap=mean_gap(profile, settings.level),
         bins=bins,
         chance=chance,
         brier=profile.totals.brier / profile.weight_sum,
         brier_scale=brier_scale(profile.task, settings.view),
         log_loss=profile.totals.log_loss / profile.weight_sum,
         clipped=profile.totals.clipped,
-        sweep=_sweep(profile, settings),
-        chance_sweep=_chance_sweep(profile, settings),
-        classwise=_of_classes(source, settings, classwise_error),
-        floors=_of_classes(source, settings, classwise_floors) or {},
         views=_views(source, settings),
         detection=detection,
-        pattern=advised(pattern, verdict),
+        pattern=pattern,
         verdict=verdict,
         precision=known,
         notes=(
@@ -287,8 +301,9 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
             *about_reduction(profile, known),
             *about_missing_rows(source),
         ),
-        measures=shown(subject),
+        measures=measures,
         requested=requested(subject),
+        **found,
     )
 
 

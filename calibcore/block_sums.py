@@ -19,7 +19,7 @@ Numbers = NDArray[Any]
 Bytes = NDArray[np.uint8]
 Sums = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
-BLOCK = 5 << 13  # numbers that stay in the processor's cache while several passes go over them
+BLOCK = 5 << 14  # numbers that stay in the processor's cache while several passes go over them
 _PAIRED = 64  # codes, up to which two rows are counted as one pair: their square is a table that stays in the cache
 _AT_ONCE = 1 << 13  # rows whose bins are searched for
 _WIDEST = {2: 0, 4: 10_000, 8: 10_000}  # bins up to which the edge nearest to k/M is never the wrong one to compare with

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from calibcore.advice.recalibration import remedies
@@ -73,9 +74,9 @@ class Subject:
 Measure = Callable[[Subject], Any]
 
 
-def shown(subject: Subject) -> dict[str, Any]:
-    """The result of every measure that is always shown; None where it does not apply."""
-    return {name: measure(subject) for name, measure in _SHOWN.items()}
+def shown(subject: Subject) -> dict[str, Callable[[], Any]]:
+    """How to get the result of every measure that is always shown; None where it does not apply."""
+    return {name: partial(measure, subject) for name, measure in _SHOWN.items()}
 
 
 def requested(subject: Subject) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.block_sums import BLOCK, BlockSums, OutOfOrdinaryError, Sums
 from calibcore.checks import view_name
-from calibcore.compiled import nearest
+from calibcore.compiled import Kernel, nearest
 from calibcore.partition import Partition, quantile_ranks
 from calibcore.poisson_binomial import Rows
 from calibcore.shares import in_shares
@@ -25,8 +25,9 @@ Bytes = NDArray[np.uint8]
 
 _FEWEST = 1 << 12  # rows; fewer are done in no time by `Predictions`, which also says what is wrong with them
 _MANY = 64  # classes, from which rows are walked one by one
-_BYTES = 1 << 19  # of a matrix, looked at several times while the cache holds them
-_GATHERED = 1 << 14  # rows whose top labels are collected before they are binned
+_BYTES = 1 << 20  # of a matrix, looked at several times while the cache holds them
+_WALKED = 3 << 19  # the same, where rows are walked one by one
+_GATHERED = 1 << 16  # rows whose top labels are collected before they are binned
 _TALL = 1 << 15  # rows whose classes are binned one after the other
 _CELLS = 1 << 14
 _UNSIGNED: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -43,7 +44,7 @@ def one_pass(y_true: Any, y_prob: Any, partition: Partition, view: str | None) -
     if seen is None:
         return None
     try:
-        sums, *others = in_shares(len(seen.values), seen.values.size, seen.sums)
+        sums, *others = in_shares(len(seen.values), seen.values.size if seen.slow else 0, seen.sums)
     except OutOfOrdinaryError:
         return None
     for more in others:
@@ -74,11 +75,20 @@ class _Seen:
     partition: Partition
     walk: Callable[[Numbers, Numbers], Iterator[tuple[Numbers, Bytes]]]
 
+    @property
+    def kernel(self) -> Kernel | None:
+        """The compiled loop, where it can be had and arrays are without gaps."""
+        plain = self.walk is _top or (self.values.flags.c_contiguous and self.label.flags.c_contiguous)
+        return nearest(self.values.size, self.values.dtype) if plain else None
+
+    @property
+    def slow(self) -> bool:
+        """Whether single steps take so long that two threads do not wait for each other between them, and are worth their room."""
+        return self.walk is _top or self.kernel is not None
+
     def sums(self, rows: slice) -> BlockSums:
         """Of some rows, by bin."""
-        label, values = self.label[rows], self.values[rows]
-        plain = self.walk is not _positive or (values.flags.c_contiguous and label.flags.c_contiguous)
-        kernel = nearest(self.values.size, values.dtype) if plain else None
+        label, values, kernel = self.label[rows], self.values[rows], self.kernel
         found = BlockSums(self.partition, values.dtype, BLOCK if values.ndim == 1 else _GATHERED, kernel=kernel)
         if found.compiled and self.walk is _positive:
             found.add(values, label)
@@ -316,7 +326,7 @@ class _Long:
     """Top labels of long rows, which are walked one by one."""
 
     def __init__(self, k: int, dtype: np.dtype[Any]) -> None:
-        self.step = min(max(3 * _BYTES // (k * dtype.itemsize), 1), _GATHERED)
+        self.step = min(max(_WALKED // (k * dtype.itemsize), 1), _GATHERED)
         self._far, self._first = np.empty(self.step, np.intp), np.arange(self.step) * k
         self._bits = _UNSIGNED[dtype.itemsize]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["at_once", "in_shares"]
+__all__ = ["in_shares", "together"]
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 
 def in_shares(n: int, numbers: int, work: Callable[[slice], T]) -> list[T]:
@@ -31,14 +30,18 @@ def in_shares(n: int, numbers: int, work: Callable[[slice], T]) -> list[T]:
     """
     if numbers < _WORTH:
         return [work(slice(0, n))]
-    return at_once(work, slice(0, n // 2), slice(n // 2, n))
-
-
-def at_once(work: Callable[[R], T], first: R, second: R) -> list[T]:
-    """``work`` on two things at the same time."""
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(work, second)
-        return [work(first), other.result()]
+        second = pool.submit(work, slice(n // 2, n))
+        return [work(slice(0, n // 2)), second.result()]
 
 
-_WORTH = 1 << 19  # numbers from which on a second thread repays its start
+def together(numbers: int, tasks: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """What each task gives, by its name; of many numbers two tasks at a time."""
+    if numbers < _WORTH:
+        return {name: task() for name, task in tasks.items()}
+    with ThreadPoolExecutor(2) as pool:
+        doing = {name: pool.submit(task) for name, task in tasks.items()}
+        return {name: task.result() for name, task in doing.items()}
+
+
+_WORTH = 1 << 18  # numbers from which on a second thread repays its start
