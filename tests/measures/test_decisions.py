@@ -152,6 +152,21 @@ def _area(points, which):
     return area
 
 
+def test_risk_coverage_of_many_scores_is_that_of_whole_numbers():
+    n = 2**17 + 5  # more than one part
+    score = np.random.default_rng(0).permutation(n) + 1
+    right = score % 3 != 0
+    curve = risk_coverage(Predictions.from_top_label(score / (2 * n) + 0.5, right).profile(), points=11)
+    top = score.argsort()[::-1]
+    wrong, doubts = np.cumsum(~right[top]), np.cumsum(n - score[top])  # of 2n: whole numbers, whose sums are exact
+    at, rows = curve.count - 1, np.arange(1, n + 1)
+    assert curve.coverage.tolist() == pytest.approx((curve.count / n).tolist(), rel=1e-14)
+    assert curve.risk.tolist() == pytest.approx((wrong[at] / curve.count).tolist(), rel=1e-13)
+    assert curve.expected_risk.tolist() == pytest.approx((doubts[at] / curve.count / (2 * n)).tolist(), rel=1e-12)
+    for area, risk in ((curve.area, wrong / rows), (curve.expected_area, doubts / rows / (2 * n))):
+        assert area == pytest.approx((risk[0] + np.sum(risk[1:] + risk[:-1]) / 2) / n, rel=1e-12)
+
+
 def test_risk_coverage_of_the_worked_data():
     curve, points = risk_coverage(_positive()), _curve(D_P, D_Y, [1] * 10)
     for name, column in zip(("coverage", "risk", "expected_risk", "threshold"), zip(*points, strict=True), strict=True):
