@@ -33,7 +33,7 @@ __all__ = [
 Numbers = NDArray[Any]
 _DECIMALS = 1_000_000
 _MANY = 600_000  # rows from which on counting is faster than sorting, and sorting in two threads than in one
-_CHUNK = 1 << 14  # numbers that stay in the processor's cache
+_CHUNK = 1 << 17  # numbers that the cache holds
 
 _MAKE: dict[str, tuple[tuple[str, ...], Callable[..., Numbers]]] = {  # sums over the rows of each cell, all of one value v
     "confidence": (("weight",), lambda v, w: w * v),

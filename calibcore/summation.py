@@ -17,7 +17,7 @@ IntArray = NDArray[np.int64]
 
 _TINY = 1e-280  # below it the grid would underflow
 _BLOCK = 64  # cells summed once and for all; a sum up to a position adds part of a block to them
-_CHUNK = 256 * _BLOCK  # numbers that stay in the processor's cache while several passes go over them
+_CHUNK = 2048 * _BLOCK  # numbers that the cache holds; many enough that threads seldom wait for each other between steps
 
 
 def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -122,10 +122,11 @@ class Cumulative:
             self._full = tuple(_prefix(part) for part in _parts(values, _magic(values)))
         return self._full
 
-    def _upto(self, whole: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Sums up to whole positions, of parts that add up to the values, the largest first."""
+    def _between(self, whole: NDArray[np.intp]) -> NDArray[Any]:
+        """Sums between whole positions."""
         if self._full is not None or len(whole) * _BLOCK > len(self._values):
-            return [sums[whole] for sums in self._whole()]
+            coarse, *rest = (np.diff(sums[whole]) for sums in self._whole())
+            return np.asarray(coarse + rest[0] if rest else coarse)
         block, more = np.divmod(whole, _BLOCK)
         chunk = whole // _CHUNK
         inside = np.arange(_BLOCK) + (block * _BLOCK)[:, np.newaxis]
@@ -133,15 +134,14 @@ class Cumulative:
         near[np.arange(_BLOCK) >= more[:, np.newaxis]] = 0
         parts = _parts(near, self._magic[np.minimum(chunk, len(self._magic) - 1)][:, np.newaxis])
         within = [sums[block] + part.sum(axis=1) for sums, part in zip(self._blocks, parts, strict=True)]
-        return [*(sums[chunk] for sums in self._ahead), *within]
+        found, *left = (np.diff(sums[chunk]) for sums in self._ahead)
+        found = found - within[0][:-1] + within[0][1:]  # in this order: what is left of the first chunk is exact
+        return np.asarray(found + (left[0] + np.diff(within[1])) if left else found)
 
     def between(self, positions: NDArray[Any]) -> FloatArray:
         """Sums between neighbouring ``positions``: shape (m + 1,) gives shape (m,)."""
         whole = np.floor(positions).astype(np.intp)
-        sums, *rest = (np.diff(part) for part in self._upto(whole))
-        for part in rest:
-            sums = sums + part
-        sums = sums.astype(np.float64)
+        sums: FloatArray = self._between(whole).astype(np.float64)
         if np.issubdtype(positions.dtype, np.floating):
             share = positions - whole
             inside = self._values[np.minimum(whole, len(self._values) - 1)] * share
@@ -160,9 +160,11 @@ class Cumulative:
             parts = [sums[1:] for sums in self._whole()]
             return parts[0] if len(parts) == 1 else parts[0] + parts[1]
         found = np.empty(len(self._values))
-        for start, part in zip(range(0, len(found), _CHUNK), _chunks(self._values), strict=True):
-            sums = np.cumsum(part, out=found[start : start + _CHUNK])  # of so few numbers, on top of sums that are exact
-            sums += sum(s[start // _CHUNK] for s in self._ahead)
+        for k, part in enumerate(_chunks(self._values)):
+            coarse, rest = _split(part, self._magic[k])
+            sums = np.cumsum(coarse, out=found[k * _CHUNK : (k + 1) * _CHUNK])
+            sums += np.cumsum(rest) + self._ahead[1][k]
+            sums += self._ahead[0][k]
         return found
 
 

@@ -15,7 +15,7 @@ __all__ = ["BothSides", "both_sides", "complement", "largest", "likeliest", "tie
 
 Numbers = NDArray[Any]
 _DIGITS = {2: 3, 4: 7, 8: 15}
-_BLOCK = 1 << 14  # numbers that stay in the processor's cache while several passes go over them
+_BLOCK = 1 << 16  # numbers that the cache holds while several passes go over them
 _MANY = 64  # classes
 _PARTS = 1 << 16  # of [0, 1], few of which hold a fraction
 

@@ -16,7 +16,7 @@ from calibcore.proportions import checked_level, wilson_interval
 __all__ = ["RiskCoverage", "risk_coverage"]
 
 FloatArray = NDArray[np.float64]
-_CHUNK = 1 << 15  # cells
+_CHUNK = 1 << 16  # cells
 _CURVE = ("coverage", "risk", "expected_risk", "threshold", "count")
 
 

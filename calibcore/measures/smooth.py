@@ -22,7 +22,7 @@ RESOLUTION = 2.0**-15  # the smallest bandwidth that is looked at
 _FINE = 512  # grid steps to one bandwidth
 _LEAST, _MOST = 2**13, 2**20  # grid steps
 _FINEST = 2**18  # steps of a grid that is filled for the coarser ones too, and the number of cells from which on it is
-_CHUNK = 2**14  # cells that stay in the processor's cache
+_CHUNK = 2**17  # cells that the cache holds
 _EQUAL = 1e-12
 _NEGLIGIBLE = 8.6  # exp(−8.6²/2) is below 2⁻⁵³
 
