@@ -51,7 +51,7 @@ def test_every_page_stands(kind, page):
     assert all(c.proto.alt.endswith(".") for c in app.get("plotly_chart"))
 
 
-@pytest.mark.parametrize("kind", ["binary with groups", "five classes", "confidence only", "weighted"])
+@pytest.mark.parametrize("kind", ["binary with groups", "five classes"])
 @pytest.mark.parametrize("page", PAGES)
 def test_every_setting_on_every_page(kind, page):
     app = sound(start(page, [profile(kind)]))
