@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibcore.profile import Profile
 from calibcore.summation import total, total_of
 from calibcore.top_label import complement
-from calibcore.totals import CLIP, Totals
+from calibcore.totals import CLIP, Totals, log_sums
 
 if TYPE_CHECKING:
     from calibcore.predictions import Predictions
@@ -30,15 +30,15 @@ def row_totals(model: Predictions, view: str) -> Totals:
 
 def log_loss_of(profile: Profile) -> float:
     """Weighted log loss in nats of a view's probability for its event; one below 2⁻⁵² is raised to it."""
-    return profile.remember(LOG_LOSS, lambda: total_of(_log_loss, profile.weight, profile.positive, profile.value))
+    arrays = profile.weight, profile.positive, profile.value, profile.complement
+    return profile.remember(LOG_LOSS, lambda: total_of(_log_loss, *arrays))
 
 
-def _log_loss(weight: NDArray[Any], events: NDArray[Any], value: NDArray[Any]) -> FloatArray:
+def _log_loss(weight: NDArray[Any], events: NDArray[Any], value: NDArray[Any], other: NDArray[Any]) -> FloatArray:
     """Σ −w·log of the probability of what happened in each cell."""
     happened = np.asarray(events, dtype=np.float64)
-    others = np.maximum(weight - happened, 0.0)
-    said, other = (np.log(np.maximum(p, CLIP, dtype=np.float64)) for p in (value, complement(value)))
-    return np.asarray(-(happened * said + others * other))
+    found = log_sums(happened, np.maximum(weight - happened, 0.0), (value, other))
+    return np.negative(found, out=found)
 
 
 def log_losses(model: Predictions, view: str) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from calibcore.summation import total
 from calibcore.top_label import complement
 
-__all__ = ["CLIP", "Totals", "log_gain", "totals_of"]
+__all__ = ["CLIP", "Totals", "log_gain", "log_sums", "totals_of"]
 
 CLIP = 2.0**-52  # a true-class probability below this is raised to it in the log loss
 Numbers = NDArray[Any]
@@ -49,21 +50,36 @@ class Totals:
         )
 
 
-def log_gain(events: Numbers, others: Numbers, better: tuple[Any, Any], said: tuple[Numbers, Numbers]) -> NDArray[np.float64]:
+def log_sums(events: Numbers, others: Numbers, said: tuple[Numbers, Numbers]) -> NDArray[np.float64]:
+    """Σw of what happened times the log of the probability said of it, raised to 2⁻⁵² where it is smaller; shape (cells,)."""
+    return _of_what_happened(events, others, lambda p: np.log(_raised(p)), said)
+
+
+def log_gain(events: Numbers, others: Numbers, better: tuple[Numbers, Numbers], said: tuple[Numbers, Numbers]) -> NDArray[np.float64]:
     """Σw of what happened times the log of the quotient of two probabilities of it, of the better and of the one said; shape (cells,).
 
     The latter is raised to 2⁻⁵² where it is smaller.
     """
-    first, second = events > 0, others > 0  # what did not happen counts for nothing, though it had no chance
+    return _of_what_happened(events, others, lambda b, p: np.log(b / _raised(p)), better, said)
+
+
+def _raised(p: Numbers) -> NDArray[np.float64]:
+    return np.maximum(p, CLIP, dtype=np.float64)
+
+
+def _of_what_happened(
+    events: Numbers, others: Numbers, function: Callable[..., NDArray[np.float64]], *sides: tuple[Numbers, Numbers]
+) -> NDArray[np.float64]:
+    """Σw of events times a function of the first sides, and of the others times that of the second ones.
+
+    What did not happen counts for nothing, though it had no chance; most cells hold one kind only, and are looked at once.
+    """
+    first = events > 0
     with np.errstate(divide="ignore"):
-        if not np.any(first & second):
-            one, other = first.astype(np.float64), np.subtract(1.0, first)  # as factors they choose faster than a condition
-            quotient = (one * better[0] + other * better[1]) / np.maximum(one * said[0] + other * said[1], CLIP)
-            return np.asarray((events + others) * np.log(quotient))
-        found = np.zeros(len(events))
-        for weight, happened, chance, claim in zip((events, others), (first, second), better, said, strict=True):
-            quotient = np.where(happened, chance, 1.0) / np.where(happened, np.maximum(claim, CLIP, dtype=np.float64), 1.0)
-            found += weight * np.log(quotient)
+        found = function(*(np.where(first, *side) for side in sides))
+        found *= np.where(first, events, others)
+        both = np.flatnonzero(first & (others > 0))
+        found[both] += others[both] * function(*(second[both] for _, second in sides))
     return found
 
 

@@ -20,7 +20,7 @@ _CHUNK = 1 << 17  # cells that the cache holds while several passes go over them
 
 def logits(p: FloatArray) -> FloatArray:
     """log(p/(1 − p)), off by less than 10⁻¹⁵ of the larger of itself and 1."""
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return np.asarray(np.log(p) - np.log(1.0 - p))  # 1 − p is rounded where it is large, and its logarithm as good as 0
 
 
 def nodes(value: FloatArray, count: NDArray[Any], positive: NDArray[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from calibcore.checks import listing
@@ -121,8 +122,8 @@ def _without_features(source: Text) -> tuple[Text, tuple[str, ...]]:
     made = plain_output(source.start) and plain_output(source.whole)
     if made:
         return Text(made.encode(), made, source.encoding, source.notes), ("Weka's plain output was read as a table.",)
-    lines = [line for line in source.start.splitlines() if line.strip()]
-    if len(lines) < 2 or not all(_LIBSVM.fullmatch(line) for line in lines[:_SAMPLE_LINES]):
+    lines = list(islice((line for line in source.start.splitlines() if line.strip()), _SAMPLE_LINES))
+    if len(lines) < 2 or not all(_LIBSVM.fullmatch(line) for line in lines):
         return source, ()
     labels = "\n".join(line.split(maxsplit=1)[0] for line in source.whole.splitlines() if line.strip()) + "\n"
     text = Text(labels.encode("utf-8"), labels, source.encoding, source.notes)
