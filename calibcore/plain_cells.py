@@ -14,8 +14,7 @@ from calibcore.reduction import inside_beyond
 
 __all__ = ["PlainCells"]
 
-_BLOCK = 1 << 15  # values that stay in the processor's cache while several passes go over them
-_COUNTED = 4  # blocks that are counted together, since each count begins with a table of zeros
+_BLOCK = 1 << 17  # values that the cache holds while several passes go over them; many, since each count begins with a table of zeros
 _STEPS = 1 << 17  # equal parts of [0, 1], of which few hold a cut; halved and halved again, so that multiplying is exact
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -40,17 +39,17 @@ class PlainCells:
         self._places = len(self._grid.edge)
         self._count = np.zeros(4 * self._places, np.int64)
         self._sums = np.zeros((2, 4 * self._places))
-        self._key, self._below = np.empty(_COUNTED * _BLOCK, np.intp), np.empty(_COUNTED * _BLOCK)
+        self._key, self._below = np.empty(_BLOCK, np.intp), np.empty(_BLOCK)
         self._whole, self._near = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.uint16)
 
     def add(self, value: NDArray[Any], event: NDArray[np.bool_]) -> None:
         """Add rows: their values, all in [0, 1], and whether the event happened."""
-        for start in range(0, len(value), len(self._key)):
-            n = min(len(self._key), len(value) - start)
-            for first in range(0, n, _BLOCK):
-                here, rows = slice(first, min(first + _BLOCK, n)), slice(start + first, min(start + first + _BLOCK, start + n))
-                self._place(value[rows].astype(np.float64, copy=False), event[rows], self._key[here], self._below[here])
-            self._add(self._key[:n], self._below[:n])
+        for start in range(0, len(value), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            p = value[rows].astype(np.float64, copy=False)
+            key, below = self._key[: len(p)], self._below[: len(p)]
+            self._place(p, event[rows], key, below)
+            self._add(key, below)
 
     def _place(self, p: FloatArray, event: NDArray[np.bool_], key: IndexArray, below: FloatArray) -> None:
         """Write twice the place plus the outcome into ``key``, and how far a value lies below its cut into ``below``."""

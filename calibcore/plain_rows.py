@@ -17,7 +17,7 @@ from calibcore.totals import CLIP, Totals
 __all__ = ["PlainRows"]
 
 _LANES = 4  # threads; always as many, so that sums are the same on every machine
-_BLOCK = 1 << 15  # values that stay in the processor's cache
+_BLOCK = 1 << 17  # values that the cache holds
 _TOGETHER = 16  # probabilities of at least 2^-52 whose product is no less than 2^-832
 _NEAR_ONE = 1 - 2.0**-10  # below it, 1 − p and what a person would write for it have the same logarithm to 1e-13
 
