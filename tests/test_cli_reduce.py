@@ -8,20 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcore as cc
-from calibcore import cli
 from calibcore.io.profile_file import read_profiles
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main([str(a) for a in argv])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture
