@@ -12,7 +12,7 @@ from typing import Any, Literal
 from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.batch_notes import counted_on
-from calibcore.io.containers import named, path_tables
+from calibcore.io.containers import named, no_frame, path_tables
 from calibcore.io.file_sources import file_source, paths_of, same_columns
 from calibcore.io.labels import NO_CLASS
 from calibcore.io.mapping import Mapping
@@ -188,8 +188,7 @@ def _here(source: Any, mapping: Mapping, name: str | None, views: Sequence[str] 
         return _added([Predictions.from_arrays(*source, name=name)], views)
     if not _are_paths(source):
         if not any(hasattr(source, mark) for mark in ("iloc", "__arrow_c_stream__", "__arrow_c_array__")):
-            kind = type(source).__name__
-            raise InputError(f"A {kind} cannot be reduced. Give a path, a list of paths, a data frame or an Arrow stream.")
+            raise no_frame(source, "reduced", "a path, a list of paths, a data frame or an Arrow stream")
         return _streamed(frame_source(source, name or "data frame"), mapping, views, heard)
     paths, stem = paths_of(source)
     found = file_source(paths, stem)

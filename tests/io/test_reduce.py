@@ -437,6 +437,16 @@ def test_questions_carry_the_name_of_the_source(tmp_path):
     assert asked[cc.read] == asked[cc.reduce_models]
 
 
+def test_a_frame_without_rows_yet_is_told_how_to_get_them():
+    lazy = type("LazyFrame", (), {"__module__": "polars.lazyframe.frame", "collect": lambda _: pa.table(binary(20))})()
+    for taken in (cc.read, cc.inspect, cc.reduce, lambda labels: cc.read(pa.table(binary(20)), labels=labels)):
+        with pytest.raises(cc.InputError, match=r"^A LazyFrame holds no rows yet\. Give its rows, frame\.collect\(\)"):
+            taken(lazy)
+    elsewhere = type("DataFrame", (), {"__module__": "dask.dataframe.dask_expr._collection", "iloc": None, "columns": ["label", "p"]})()
+    with pytest.raises(cc.InputError, match=r"of Dask cannot be read\. Give its profile, calibcore\.reduce\(frame\)"):
+        cc.read(elsewhere)
+
+
 def test_a_damaged_file_is_named(tmp_path):
     for kind in ("parquet", "feather"):
         path = saved(tmp_path, binary(), kind)
