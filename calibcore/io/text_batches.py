@@ -8,7 +8,9 @@ from typing import Any
 
 from calibcore.errors import InputError
 from calibcore.io.big_text import Cells, plain_cells
+from calibcore.io.containers import named
 from calibcore.io.sources import PIECES, NotNumbers, Source, together
+from calibcore.io.text_faults import check_lines, check_rows
 from calibcore.progress import Passing
 
 __all__ = ["text_source"]
@@ -47,27 +49,34 @@ class _Text:
 
     def batches(self, columns: Sequence[str] | None, numbers: Sequence[str]) -> Iterator[Any]:
         """The rows of all files; a cell that is no number where numbers are wanted raises NotNumbers."""
+        self.before, self.passing = 0, Passing(None, hashed=False)
+        for path, cells in zip(self.paths, self.cells, strict=True):
+            try:
+                yield from self._rows(cells, list(cells.names if columns is None else columns), numbers)
+            except InputError as error:
+                raise named(error, path.name) from None
+            self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
+
+    def _rows(self, cells: Cells, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Any]:
+        """The rows of a file; InputError where a row cannot be told from others."""
         import pyarrow as pa
         import pyarrow.csv as pc
 
-        self.before, self.passing = 0, Passing(None, hashed=False)
-        for path, cells in zip(self.paths, self.cells, strict=True):
-            wanted = list(cells.names if columns is None else columns)
-            reading, converting = cells.options(wanted, numbers)
-            with path.open("rb") as file:
-                self.passing = Passing(file, hashed=False)
-                try:
-                    yield from pc.open_csv(
-                        pa.PythonFile(self.passing, mode="r"),
-                        read_options=_in_blocks(reading),
-                        parse_options=cells.parsing,
-                        convert_options=converting,
-                    )
-                except pa.ArrowInvalid as error:
-                    if numbers:  # which the caller then asks for as texts
-                        raise NotNumbers from None
-                    raise InputError(f"{path.name} cannot be split into rows: {error}. Mend it, or save it as Parquet.") from None
-            self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
+        reading, converting = cells.options(columns, numbers)
+        reading.block_size, rows = _BLOCK, 0
+        with cells.opened() as file:
+            self.passing = passing = Passing(file, hashed=False)
+            source = pa.PythonFile(passing, mode="r")
+            try:
+                for batch in pc.open_csv(source, read_options=reading, parse_options=cells.parsing, convert_options=converting):
+                    rows += len(batch)
+                    yield batch
+            except pa.ArrowInvalid as error:
+                if numbers:  # which the caller then asks for as texts
+                    raise NotNumbers from None
+                check_rows(cells, error)
+        if passing.quotes:
+            check_lines(cells, rows)
 
     def sample(self, starts: Sequence[bytes]) -> Any:
         """The first rows of each file, and lines from places spread over it; all as texts."""
@@ -80,12 +89,6 @@ class _Text:
             if len(found) > 4 * PIECES:
                 break
         return together(found)
-
-
-def _in_blocks(reading: Any) -> Any:
-    """The same reading in blocks that keep the memory small."""
-    reading.block_size = _BLOCK
-    return reading
 
 
 def _pieces(path: Path, cells: Cells) -> Iterator[Any]:

@@ -373,7 +373,7 @@ def test_a_cell_that_is_no_number_far_down_a_text(tmp_path):
     same_model(found, whole)
     lines[2000] = "1,0.5,7"
     path.write_text("\n".join(lines))
-    with pytest.raises(cc.InputError, match=r"rows\.csv cannot be split into rows"):
+    with pytest.raises(cc.InputError, match=r"^rows\.csv: Row 2,000 has 3 cells, but the header has 2"):
         cc.reduce_models(path)
 
 
