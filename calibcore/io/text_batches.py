@@ -9,6 +9,7 @@ from typing import Any
 from calibcore.errors import InputError
 from calibcore.io.big_text import Cells, plain_cells
 from calibcore.io.containers import named
+from calibcore.io.several_files import same_columns
 from calibcore.io.sources import PIECES, NotNumbers, Source, together
 from calibcore.io.text_faults import check_lines, check_rows
 from calibcore.progress import Passing
@@ -21,16 +22,13 @@ _BLOCK = 8 << 20  # bytes that are parsed at once
 
 def text_source(paths: Sequence[Path], starts: Sequence[bytes], name: str) -> Source | None:
     """The batches of plain text files with the same header; None where one is not plain, and is to be read whole."""
+    import pyarrow as pa
+
     files = [plain_cells(path, start, path.name) for path, start in zip(paths, starts, strict=True)]
     cells = [c for c in files if c is not None]
     if len(cells) < len(files):
         return None
-    for path, one in zip(paths, cells, strict=True):
-        if list(one.names) != list(cells[0].names):
-            raise InputError(
-                f"{path.name} has other columns than {paths[0].name}, or has them in another order. "
-                "Reduce files with the same columns together, and others apart."
-            )
+    same_columns(paths, [pa.table(c.first).schema for c in cells])
     text = _Text(paths, cells)
     numbers = tuple(n for n in cells[0].names if all(n in c.numbers for c in cells))
     return Source(name, text.sample(starts), text.batches, share=text.share, numbers=numbers)
@@ -40,7 +38,7 @@ class _Text:
     """Files of one header, and how many of their bytes have passed."""
 
     def __init__(self, paths: Sequence[Path], cells: Sequence[Cells]) -> None:
-        self.paths, self.cells = paths, cells
+        self.paths, self.cells, self.names = paths, cells, cells[0].names
         self.size = sum(c.size for c in cells)
         self.before, self.passing = 0, Passing(None, hashed=False)
 
@@ -52,7 +50,7 @@ class _Text:
         self.before, self.passing = 0, Passing(None, hashed=False)
         for path, cells in zip(self.paths, self.cells, strict=True):
             try:
-                yield from self._rows(cells, list(cells.names if columns is None else columns), numbers)
+                yield from self._rows(cells, list(self.names if columns is None else columns), numbers)
             except InputError as error:
                 raise named(error, path.name) from None
             self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
@@ -84,8 +82,8 @@ class _Text:
 
         found = []
         for path, cells, start in zip(self.paths, self.cells, starts, strict=True):
-            found.append(pa.table(cells.first))
-            found += [] if b'"' in start else _pieces(path, cells)
+            pieces = [] if b'"' in start else _pieces(path, cells)
+            found += [table.select(self.names) for table in (pa.table(cells.first), *pieces)]
             if len(found) > 4 * PIECES:
                 break
         return together(found)
