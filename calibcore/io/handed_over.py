@@ -138,7 +138,8 @@ class Clustered:
         try:
             return Plan.of(self.sample, name=name, **told)
         except AmbiguousLayout as asked:
-            raise AmbiguousLayout(asked.questions, source=name) from None
+            sampled = Source(name, self.sample, lambda *_: ())
+            raise AmbiguousLayout([replace(q, text=sampled.told(q.text)) for q in asked.questions], source=name) from None
         except InputError as error:
             if error.row is None:
                 raise named(error, name) from None

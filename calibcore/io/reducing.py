@@ -263,7 +263,7 @@ def _plan(source: Source, mapping: Mapping, views: Sequence[str] | None) -> Plan
     try:
         return Plan.of(source.sample, mapping, name=source.name, views=views, index=source.index)
     except AmbiguousLayout as ambiguous:
-        raise AmbiguousLayout(ambiguous.questions, source=source.name) from None
+        raise AmbiguousLayout([replace(q, text=source.told(q.text)) for q in ambiguous.questions], source=source.name) from None
     except InputError as error:
         raise _placed(error, source) from None
 

@@ -12,19 +12,19 @@ from calibcore.io.batch_notes import counted_on
 from calibcore.io.cell_table import About
 from calibcore.io.columns import Table
 from calibcore.io.containers import frame_tables
-from calibcore.io.evidence import question
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.ordinary import Ordinary
 from calibcore.io.reading import Reading
 from calibcore.io.row_sums import MAX_CLASS_VIEWS, RowSums
+from calibcore.io.scales import percent_doubt
 from calibcore.plain_rows import PlainRows
 from calibcore.predictions import Predictions
 
 __all__ = ["MANY_ROWS_A_CASE", "MAX_CLASS_VIEWS", "Plan", "reduced"]
 
 NO_CLUSTERS = "A reduced profile does not know which rows go together: leave out the cluster column, or read the rows."
-_ENOUGH_TO_TELL = 50  # rows, from which it is strange that none is above 1 percent
+_ENOUGH_TO_TELL = 50  # rows, from which it is strange that hardly any is above 1 percent
 MANY_ROWS_A_CASE = "one row a case"  # the rule that a long form breaks
 
 
@@ -114,9 +114,10 @@ class Plan:
         """
         table = _table(batch, self.name)
         try:
-            found = batch_predictions(*self._laid_out(table), self.mapping)
-            if self.reading.scale == "percent" and self.mapping.scale is None:
-                _one_scale(found)
+            whole, reading = self._laid_out(table)
+            found = batch_predictions(whole, reading, self.mapping)
+            if reading.scale == "percent" and self.mapping.scale is None and len(batch) >= _ENOUGH_TO_TELL:
+                _one_scale(whole, reading)
         except AmbiguousLayout as asked:
             where = self._where(first_row, len(batch), part=part)
             raise AmbiguousLayout([replace(q, text=f"{where}: {counted_on(q.text, first_row)}") for q in asked.questions]) from None
@@ -150,14 +151,11 @@ def _models_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predict
         return []
 
 
-def _one_scale(models: Sequence[Predictions | Skipped]) -> None:
+def _one_scale(table: Table, reading: Reading) -> None:
     """Ask where the rows of a batch could be fractions, though others, by which the scale was told, are percent."""
-    for model in models:
-        if isinstance(model, Predictions) and model.n >= _ENOUGH_TO_TELL:
-            value = model.rows("positive" if "positive" in model.views else "top_label")[0]
-            if 0 < float(value.max()) <= 0.01:
-                text = "No probability is above 1, while others are percent. Are all of them percent? If not, reduce these rows apart."
-                raise AmbiguousLayout([question("scale", text, ["percent"])])
+    for unit in reading.units:
+        if len(unit.columns) == 1 and (doubt := percent_doubt(table.column(unit.columns[0]))):
+            raise doubt
 
 
 def _kept(views: Sequence[str] | None) -> tuple[str, ...] | None:

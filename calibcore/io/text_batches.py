@@ -31,7 +31,9 @@ def text_source(paths: Sequence[Path], starts: Sequence[bytes], name: str) -> So
     same_columns(paths, [pa.table(c.first).schema for c in cells])
     text = _Text(paths, cells)
     numbers = tuple(n for n in cells[0].names if all(n in c.numbers for c in cells))
-    return Source(name, text.sample(starts), text.batches, share=text.share, numbers=numbers)
+    sample = text.sample(starts)
+    places = ((0, len(sample[0])),) if len(sample) == 1 else ()
+    return Source(name, together(sample), text.batches, share=text.share, numbers=numbers, places=places)
 
 
 class _Text:
@@ -76,17 +78,17 @@ class _Text:
         if passing.quotes:
             check_lines(cells, rows)
 
-    def sample(self, starts: Sequence[bytes]) -> Any:
+    def sample(self, starts: Sequence[bytes]) -> list[Any]:
         """The first rows of each file, and lines from places spread over it; all as texts."""
         import pyarrow as pa
 
-        found = []
+        found = list[Any]()
         for path, cells, start in zip(self.paths, self.cells, starts, strict=True):
             pieces = [] if b'"' in start else _pieces(path, cells)
             found += [table.select(self.names) for table in (pa.table(cells.first), *pieces)]
             if len(found) > 4 * PIECES:
                 break
-        return together(found)
+        return found
 
 
 def _pieces(path: Path, cells: Cells) -> Iterator[Any]:

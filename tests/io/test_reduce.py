@@ -503,6 +503,39 @@ def test_notes_of_batches_join():
     assert joined_notes([("1 row of weight 0 left out.",), ("2 rows of weight 0 left out.",)], 9) == ("3 rows of weight 0 left out.",)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv", "table"])
+def test_a_slip_among_fractions_does_not_make_them_percent(tmp_path, kind):
+    """One value above 1 among many: a question that names its row, whether rows are read or reduced; and never a division by 100."""
+    rng = np.random.default_rng(3)
+    columns = {"label": np.arange(200) % 2, "probability": rng.integers(1, 500, 200) / 1000}
+    columns["probability"][120] = 45
+    source = pa.table(columns) if kind == "table" else saved(tmp_path, columns, kind)
+    for taken in (cc.read, cc.reduce_models):
+        told = r"'probability' holds 199 values from 0 to 1 and 1 above \(45 in row 121\)\. Are all of them percent\? If not, mend"
+        with pytest.raises(cc.AmbiguousLayout, match=told) as asked:
+            taken(source)
+        assert [(q.id, q.options) for q in asked.value.questions] == [("scale", ("percent",))]
+        (model,) = taken(source, mapping=cc.Mapping(scale="percent"))
+        assert model.profile("positive").value.max() == pytest.approx(0.45)
+        with pytest.raises(cc.InputError, match=r"Row 121: values of column 'probability' outside \[0, 1\] \(45\)"):
+            taken(source, mapping=cc.Mapping(scale="fraction"))
+
+
+@pytest.mark.parametrize(("above", "asked"), [(19, True), (20, True), (21, False)])
+def test_percent_is_asked_about_where_nine_of_ten_values_could_be_fractions(above, asked):
+    values = np.where(np.arange(200) < above, 30.0, 0.5)
+    table = pa.table({"label": np.arange(200) % 2, "probability": values})
+    signed = pa.table({"label": np.arange(200) % 2, "probability": [f"{v}%" for v in values]})
+    named = table.rename_columns(["label", "prob_percent"])
+    for source, doubt in ((table, asked), (signed, False), (named, False)):
+        for taken in (cc.read, cc.reduce_models):
+            if doubt:
+                with pytest.raises(cc.AmbiguousLayout, match=rf"holds {200 - above} values from 0 to 1 and {above} above \(30 in row 1 is"):
+                    taken(source)
+            else:
+                np.testing.assert_allclose(taken(source)[0].profile("positive").value, [0.005, 0.3], rtol=1e-15)
+
+
 def test_fractions_among_percent_are_asked_about(tmp_path):
     """One file of fractions, one of percent: neither is rescaled without a word."""
     rng = np.random.default_rng(2)
