@@ -169,6 +169,29 @@ def test_weights_and_groups(tmp_path):
     assert found.notes == (f"{zero} rows of weight 0 left out.",)
 
 
+def test_a_weight_that_is_lost_beside_a_far_one_is_refused(tmp_path):
+    """The smallest and the largest weight may lie in different batches."""
+    for end, refused in ((1.0, True), (1e-2, False)):
+        columns = {**binary(), "w": np.linspace(1e-2, end, N)}
+        columns["w"][[0, 5, 7]] = [0.0, 5e-13, 0.0]
+        path = saved(tmp_path, columns, "parquet")
+        for taken in (cc.read, cc.reduce_models):
+            if refused:
+                with pytest.raises(cc.InputError, match=r"The weight in row 6 is less than 1e-12 of the largest") as error:
+                    taken(path, mapping=cc.Mapping(weight="w"))
+                assert (error.value.row, error.value.value) == (6, 5e-13)
+            else:
+                assert taken(path, mapping=cc.Mapping(weight="w"))[0].n == N - 2
+
+
+def test_small_weights_beside_a_row_that_is_left_out():
+    """Rows that are left out do not count as the heaviest."""
+    columns = {**binary(), "w": np.full(N, 1e-20)}
+    table = pa.table({**columns, "label": pa.array([None, *columns["label"][1:].tolist()])})
+    for taken in (cc.read, cc.reduce_models):
+        assert taken(table, mapping=cc.Mapping(weight="w", missing="drop"))[0].n == N - 1
+
+
 def test_rows_without_weight_may_fill_a_batch():
     columns = {**binary(), "w": np.repeat([0.0, 1.0], N // 2)}
     (found,) = cc.reduce_models(pa.table(columns), mapping=cc.Mapping(weight="w"))
@@ -291,12 +314,18 @@ def test_a_label_of_one_value_in_the_sample(tmp_path):
 def test_missing_values_are_asked_about_or_left_out(tmp_path):
     c = binary()
     table = pa.table({**c, "label": pa.array([None if i in (7, 1500, 1501) else int(y) for i, y in enumerate(c["label"])])})
-    # Batches of 256 rows: the first holds row 8 alone.
-    with pytest.raises(cc.AmbiguousLayout, match=r"In rows 1 to 256 of .*: 1 of 256 rows have no label in 'label' \(row 8\)") as asked:
-        cc.reduce_models(table)
-    assert [(q.id, q.options) for q in asked.value.questions] == [("missing", ("drop",))]
-    with pytest.raises(cc.AmbiguousLayout, match=r"In rows 1,401 to 1,656 .*2 of 256 rows .*\(row 1,501 is the first\)"):
-        cc.reduce_models(pa.concat_tables([table.slice(8, 1400), table.slice(1400)]))
+    # Batches of 256 rows: the first holds row 8, the sixth rows 1,501 and 1,502.
+    for source in (table, table.to_reader(200)):
+        told = r"^data frame: 3 of 3,000 rows have no label in 'label' \(row 8 is the first\)"
+        with pytest.raises(cc.AmbiguousLayout, match=told) as asked:
+            cc.reduce_models(source)
+        assert [(q.id, q.options) for q in asked.value.questions] == [("missing", ("drop",))]
+    with pytest.raises(cc.AmbiguousLayout, match=r": 2 of 2,992 rows have no label in 'label' \(row 1,493 is the first\)"):
+        cc.reduce_models(table.slice(8))
+    two = pa.table({**dict(zip(table.column_names, table.columns, strict=True)), "model": ["one", "two"] * (N // 2)})
+    for taken in (cc.read, cc.reduce_models):  # rows 8 and 1,502 are of the second model
+        with pytest.raises(cc.AmbiguousLayout, match=r": 1 of 1,500 rows have no label in 'label' \(row 1,501\)"):
+            taken(two, mapping=cc.Mapping(model="model"))
     (found,), (whole,) = (f(table, mapping=cc.Mapping(missing="drop")) for f in (cc.reduce_models, cc.read))
     same_model(found, whole)
     assert found.notes == whole.notes == ("3 of 3,000 rows left out: 3 without a label in 'label'.",)
