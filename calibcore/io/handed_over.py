@@ -109,10 +109,19 @@ class Clustered:
 
         Where the sample lacks values that tell how rows are read, such as a rare label, it gets them and is looked at again.
 
+        Parameters
+        ----------
+        mapping : Mapping or None
+            What the columns mean, as far as it should not be detected.
+        name : str
+            For messages, and of the model where nothing names it.
+        views : sequence of str or None
+            Views to keep, instead of the usual ones.
+
         Raises
         ------
         AmbiguousLayout
-            If the sample leaves something open, or a worker must ask.
+            If the sample leaves something open that must not be guessed, or rows lack something.
         InputError
             For rows that a worker could not use: what the first of them says.
         """
