@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore.errors import InputError
 
 __all__ = [
+    "LIGHTEST",
     "as_column",
     "checked_flags",
     "checked_labels",
@@ -25,13 +26,14 @@ __all__ = [
     "rows_text",
     "same_length",
     "sorted_names",
+    "too_light",
     "view_name",
 ]
 
 Numbers = NDArray[Any]
 _TOLERANCE = {2: 1e-3, 4: 1e-6, 8: 1e-9}
 _FEW_NUMBERS = 1 << 16  # labels that are counted, not sorted
-_LIGHTEST = 1e-12  # part of the largest weight; squares must add up, too
+LIGHTEST = 1e-12  # part of the largest weight; squares must add up, too
 _MISSING_HELP = {  # of arrays, and of files
     False: "Leave these rows out, or mend them",
     True: "Leave such rows out with missing='drop' (--missing drop), or mend them",
@@ -257,16 +259,22 @@ def checked_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
             raise InputError(f"The weight in row {row} is {text}.", value=float(weight[row - 1]), row=row)
     if not weight.any():
         raise InputError("All weights are 0; their sum must be positive.")
-    light = (weight > 0) & (weight < weight.max() * _LIGHTEST)
+    light = (weight > 0) & (weight < weight.max() * LIGHTEST)
     if light.any():
         row = int(np.argmax(light)) + 1
-        raise InputError(
-            f"The weight in row {row} is less than {_LIGHTEST:g} of the largest, so it would be lost in rounding. "
-            "Give such rows weight 0, which leaves them out, or mend the weights.",
-            value=float(weight[row - 1]),
-            row=row,
-        )
+        raise too_light(float(weight[row - 1]), row)
     return weight
+
+
+def too_light(weight: float, row: int | None) -> InputError:
+    """For a weight that is not 0 and less than `LIGHTEST` of the largest; ``row`` is None where nobody knows it."""
+    which = f"The weight {weight:g}" if row is None else f"The weight in row {row}"
+    return InputError(
+        f"{which} is less than {LIGHTEST:g} of the largest, so it would be lost in rounding. "
+        "Give such rows weight 0, which leaves them out, or mend the weights.",
+        value=weight,
+        row=row,
+    )
 
 
 def checked_flags(values: Any, what: str) -> NDArray[np.bool_]:

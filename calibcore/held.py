@@ -48,6 +48,11 @@ class Held:
     parts: Mapping[str, Sequence[tuple[str, Any]]] = field(default_factory=dict)
     label_counts: NDArray[np.intp] = field(default_factory=_none)
 
+    @property
+    def reduced(self) -> bool:
+        """Whether some profile is; those of few different values, such as float16, are exact."""
+        return any(p.reduced for p in self.profiles.values())
+
     def views(self, task: str, classes: Sequence[str]) -> tuple[str, ...]:
         """The views that can be judged, in their usual order."""
         one = [f"class:{c}" for c in classes if f"class:{c}" in self.profiles or (task == "binary" and "positive" in self.profiles)]

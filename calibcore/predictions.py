@@ -101,8 +101,8 @@ class Predictions:
     _memo: Memo = field(default_factory=Memo, repr=False)
 
     def __repr__(self) -> str:
-        reduced = "" if self.has_rows else ", reduced"
-        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}{reduced}>"
+        known = "" if self.held is None else ", reduced" if self.held.reduced else ", without rows"
+        return f"<Predictions of {self.name!r}: {self.task}, {rows_text(self.n)}{few_classes(self.classes)}{known}>"
 
     def __post_init__(self) -> None:
         for array in (*(kept(self, n) for n in _BY_ROW), *self.groups.values()):

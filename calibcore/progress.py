@@ -45,7 +45,7 @@ def listened(work: Callable[[], T], share: Callable[[], float], heard: Heard | N
 
 
 class Passing:
-    """A file as a parser reads it: its bytes are counted, hashed if wanted, and looked at while they pass."""
+    """A file as a parser reads it: its bytes and quotes are counted, and hashed if wanted, while they pass."""
 
     closed = False
 
@@ -57,9 +57,9 @@ class Passing:
     def read(self, size: int = -1) -> bytes:
         """Some more bytes."""
         data: bytes = self.file.read(size)
+        self.quotes += data.count(b'"')
         if self.hash is not None:
             self.hash.update(data)
-            self.quotes += data.count(b'"')
             self.ascii = self.ascii and data.isascii()
         self.bytes += len(data)
         return data

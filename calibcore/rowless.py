@@ -31,7 +31,7 @@ def model_of(  # noqa: PLR0913 - what is known beside the profiles
     --------
     >>> p = Predictions.from_arrays([0, 1, 1], [0.2, 0.6, 0.7])
     >>> model_of(Held({"positive": p.profile("positive")}), "binary", ("0", "1"))
-    <Predictions of 'model': binary, 3 rows, classes 0 and 1, reduced>
+    <Predictions of 'model': binary, 3 rows, classes 0 and 1, without rows>
     """
     one = next(iter(held.profiles.values()))
     rows: Any = Later(one.n, no_rows)

@@ -47,18 +47,6 @@ def twenty(file):
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main([str(a) for a in argv])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
-
-
-@pytest.fixture
 def model(run):
     """The only model in the JSON of a measure."""
 
@@ -504,17 +492,16 @@ def test_help_and_version(run):
     assert refused(run("measure"), "FILE")
 
 
-def test_an_internal_fault_is_one_sentence(run, monkeypatch, twenty):
+def test_an_internal_fault_is_one_sentence(capsys, monkeypatch, twenty):
     def broken(*_):
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(cli, "analyze", broken)
     monkeypatch.delenv("CALIBCORE_DEBUG", raising=False)
-    assert refused(run("measure", twenty), "ZeroDivisionError", "report")
+    assert refused((cli.main(["measure", twenty]), *capsys.readouterr()), "ZeroDivisionError", "report")
     monkeypatch.setenv("CALIBCORE_DEBUG", "1")
-    code, _, err = run("measure", twenty)
-    assert code == 2
-    assert "Traceback" in err
+    assert cli.main(["measure", twenty]) == 2
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_interrupted(run, monkeypatch, twenty):

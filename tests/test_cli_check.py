@@ -1,11 +1,10 @@
 """The command `check`: exit codes, lines and JSON, for several models and files that cannot be read."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-
-from calibcore import cli
 
 ASSETS = Path(__file__).parents[1] / "assets"
 # Ten rows at 0.9, seven of them 1; ten at 0.2, three of them 1.  Top label: 0.9 and 0.8, either right in seven of ten
@@ -33,15 +32,9 @@ def twenty(file):
 
 
 @pytest.fixture
-def check(capsys):
+def check(run):
     """Run `check` in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main(["check", *(str(a) for a in argv)])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
+    return partial(run, "check")
 
 
 def test_one_line_each_and_exit_1(check, twenty):

@@ -10,26 +10,11 @@ import pytest
 from made_profiles import KINDS, MARKUP, binary, bytes_of, file_of, profiles_of, several
 
 import calibcore as cc
-from calibcore import cli
 from calibcore.held import NO_ROWS
 from calibcore.report import sizes
 from calibcore.report.learn import LIMITS
 
 ROWS = 3000
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main([str(a) for a in argv])
-        out = capsys.readouterr()
-        assert "has failed" not in out.err
-        assert "Traceback" not in out.err
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture

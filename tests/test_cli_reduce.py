@@ -8,20 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcore as cc
-from calibcore import cli
 from calibcore.io.profile_file import read_profiles
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main([str(a) for a in argv])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture
@@ -105,3 +92,13 @@ def test_missing_values(run, tmp_path):
     code, out, _ = run("reduce", tmp_path / "m.parquet", "-o", tmp_path / "p.parquet", "--missing", "drop")
     assert code == 0
     assert "Note: 1 of 3 rows left out: 1 without a label in 'label'." in out.splitlines()
+
+
+def test_a_profile_may_lie_among_the_rows_it_is_made_of(run, rows, tmp_path):
+    target = tmp_path / "out.profile.parquet"
+    for _ in range(2):
+        code, out, err = run("reduce", tmp_path, "-o", target)
+        assert (code, err) == (0, "")
+    assert "Note: Passed over, since profiles: out.profile.parquet." in out.splitlines()
+    (model,) = read_profiles(target)
+    assert model.n == 8

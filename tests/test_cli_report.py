@@ -1,11 +1,11 @@
 """The command `report`: a page or a PDF on disk, exit codes, and sentences where none can be written."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from calibcore import cli
 from calibcore.report import making, pdf
 
 pytest.importorskip("matplotlib")
@@ -15,15 +15,9 @@ SWIFT, STEADY = ASSETS / "swift-v2.csv", ASSETS / "steady-v1.csv"
 
 
 @pytest.fixture
-def report(capsys):
+def report(run):
     """Run `report` in this process: (exit code, stdout, stderr)."""
-
-    def call(*argv):
-        code = cli.main(["report", *(str(a) for a in argv)])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
+    return partial(run, "report")
 
 
 def words(path):

@@ -12,6 +12,7 @@ from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 from calibcore.reduction import Reduction
+from calibcore.rowless import alone
 from calibcore.totals import Totals
 
 N = 20_000
@@ -111,6 +112,12 @@ def test_float32_and_float64_add_by_cell():
     for m in (10, 97):
         bins = Partition.equal_width(m)
         assert np.array_equal((one + two).bin(bins).count, one.bin(bins).count + two.bin(bins).count)
+
+
+def test_a_model_without_rows_is_called_reduced_only_where_it_is():
+    exact = Predictions.from_arrays([0, 1, 1], [0.25, 0.5, 0.75]).profile("positive")
+    assert repr(alone(exact)) == "<Predictions of 'model': binary, 3 rows, classes 0 and 1, without rows>"
+    assert repr(alone(exact.to_reduced())) == "<Predictions of 'model': binary, 3 rows, classes 0 and 1, reduced>"
 
 
 def test_float16_stays_exact():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.apply import predictions_of
-from calibcore.io.containers import frame_tables, named, open_tables, path_tables
+from calibcore.io.containers import frame_tables, named, no_frame, open_tables, path_tables
 from calibcore.io.evidence import NO_PREDICTIONS
 from calibcore.io.halves import Half, partners
 from calibcore.io.inspection import Layout, layout_of
@@ -200,9 +200,10 @@ def _tables(source: Any, name: str | None, *, first_rows: bool = False, heard: H
         return path_tables(Path(source), first_rows=first_rows, heard=heard)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return open_tables(bytes(source), name or "data", first_rows=first_rows, heard=heard)
-    if hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__"):
+    in_memory = hasattr(source, "iloc") and not type(source).__module__.startswith("dask.")
+    if in_memory or hasattr(source, "__arrow_c_stream__"):
         return frame_tables(source, name or "data frame")
-    raise InputError(f"A {type(source).__name__} cannot be read. Give a path, bytes, a data frame, or a list of paths.")
+    raise no_frame(source, "read", "a path, bytes, a data frame, or a list of paths")
 
 
 def _read(part: Part) -> list[Predictions]:

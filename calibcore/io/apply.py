@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.checks import checked_probabilities, checked_row_sums, checked_weights, listing, name_key, name_text, rows_text
-from calibcore.errors import AmbiguousLayout, InputError
+from calibcore.errors import InputError
 from calibcore.io.codes import Codes
 from calibcore.io.columns import MISSING_LABELS, Names, Table
-from calibcore.io.evidence import question
 from calibcore.io.labels import label_without_column
 from calibcore.io.mapping import Mapping
 from calibcore.io.reading import Reading, Unit
 from calibcore.io.scales import to_fractions
+from calibcore.io.tally import Tally
 from calibcore.io.times import times_of
 from calibcore.io.vocabulary import polarity, wrong_or_right
 from calibcore.io.wording import worded
@@ -78,19 +78,19 @@ def predictions_of(table: Table, reading: Reading, mapping: Mapping) -> list[Pre
     return [p for p in _every(table, reading, mapping) if isinstance(p, Predictions)]
 
 
-def batch_predictions(table: Table, reading: Reading, mapping: Mapping) -> list[Predictions | Skipped]:
-    """The same for a batch of the rows, which may hold none that can be used."""
-    return _every(table, reading, mapping, batch=True)
+def batch_predictions(table: Table, reading: Reading, mapping: Mapping, tally: Tally) -> list[Predictions | Skipped]:
+    """The same for a batch of the rows, which may hold none that can be used; what is missing is counted in ``tally``."""
+    return _every(table, reading, mapping, tally)
 
 
-def _every(table: Table, reading: Reading, mapping: Mapping, *, batch: bool = False) -> list[Predictions | Skipped]:
+def _every(table: Table, reading: Reading, mapping: Mapping, tally: Tally | None = None) -> list[Predictions | Skipped]:
     found = []
     positive = mapping.positive or (mapping.classes[1] if mapping.classes and len(mapping.classes) == 2 else None)
     for unit in reading.units:
         rows = _typed(table, reading, unit)
         for model, mine in _models(table, reading):
             name = " ".join(n for n in (model, unit.name) if n) or _stem(table.name)
-            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping, positive, batch)))
+            found.append(_one(table, reading, unit, _Part(rows, mine, name, mapping, positive, tally)))
     return found
 
 
@@ -108,7 +108,7 @@ class _Part:
     name: str
     mapping: Mapping
     positive: str | None
-    batch: bool
+    tally: Tally | None  # of a batch
 
 
 def _models(table: Table, reading: Reading) -> Iterator[tuple[str | None, Flags]]:
@@ -229,11 +229,11 @@ def _one(table: Table, reading: Reading, unit: Unit, part: _Part) -> Predictions
     kept = part.mine & ~gone if gone.any() else part.mine
     count = int(np.count_nonzero(kept))
     left_out = int(np.count_nonzero(part.mine)) - count
-    if not count and part.batch:
+    if not count and part.tally is not None:
         return Skipped(part.name, left_out, _left_out(rows, part, reading, left_out))
     if not count:
         raise InputError(f"No row of {part.name!r} has both a label and a probability.", rule=NO_ROW)
-    if part.batch and reading.weight and not np.any(_numbers(table, reading.weight)[kept]):
+    if part.tally is not None and reading.weight and not np.any(_numbers(table, reading.weight)[kept]):
         out = (*_left_out(rows, part, reading, left_out), f"{rows_text(count)} of weight 0 left out.")
         return Skipped(part.name, left_out + count, out)
     used = None if count == len(kept) else np.flatnonzero(kept)
@@ -276,16 +276,11 @@ def _taken(values: NDArray[Any], used: Used) -> NDArray[Any]:
 def _refuse_missing(rows: _Rows, part: _Part) -> None:
     if part.mapping.missing == "drop":
         return
-    for what, absent in rows.missing.items():
-        found = absent & part.mine & ~rows.dropped & ~rows.other if absent.any() else absent
-        if found.any():
-            row = int(np.argmax(found)) + 1
-            text = (
-                f"{int(found.sum()):,} of {int(part.mine.sum()):,} rows have no {what} "
-                f"(row {row}{' is the first' if found.sum() > 1 else ''}). "
-                "Leave such rows out (--missing drop), or mend them first?"
-            )
-            raise AmbiguousLayout([question("missing", text, ["drop"])])
+    tally = Tally() if part.tally is None else part.tally
+    judged = {w: absent & part.mine & ~rows.dropped & ~rows.other if absent.any() else absent for w, absent in rows.missing.items()}
+    tally.count(part.name, int(np.count_nonzero(part.mine)), judged)
+    if part.tally is None:
+        tally.check()
 
 
 def _left_out(rows: _Rows, part: _Part, reading: Reading, count: int) -> tuple[str, ...]:
@@ -380,7 +375,7 @@ def _weights(table: Table, reading: Reading, used: Flags) -> NDArray[np.float64]
     if reading.weight is None:
         return None
     weight = _numbers(table, reading.weight).astype(np.float64)
-    return checked_weights(np.where(used, weight, 1.0), table.n_rows)
+    return checked_weights(np.where(used, weight, 0.0), table.n_rows)
 
 
 def _texts(table: Table, column: str, used: Used) -> Later:

@@ -25,7 +25,7 @@ from calibcore.io.text import NO_TABLE, read_delimited
 from calibcore.io.vector_layouts import with_fields
 from calibcore.progress import Digest, Heard, within
 
-__all__ = ["MAX_UNPACKED", "frame_arrow", "frame_tables", "open_tables", "path_tables"]
+__all__ = ["MAX_UNPACKED", "frame_arrow", "frame_tables", "no_frame", "open_tables", "path_tables"]
 
 MAX_UNPACKED = 2 << 30  # bytes that a packed file may grow to
 _MAX_WORKBOOK = 1 << 30  # bytes of a workbook's parts, which take more memory as cells
@@ -290,6 +290,16 @@ def frame_tables(frame: Any, name: str) -> list[Table]:
     if arrow.num_rows == 0:
         raise InputError("The data frame has no rows. Give it its rows.")
     return [with_fields(as_table(arrow, name, format="data frame", index=index))]
+
+
+def no_frame(source: Any, done: str, taken: str) -> InputError:
+    """For what is no source of rows, or none yet; ``done`` says what is done with sources, ``taken`` of which kinds."""
+    kind = type(source).__name__
+    if kind == "LazyFrame":  # of polars, or of narwhals
+        return InputError("A LazyFrame holds no rows yet. Give its rows, frame.collect(), or write them to a file and give its path.")
+    if type(source).__module__.startswith("dask."):
+        return InputError(f"A {kind} of Dask cannot be {done}. Give its profile, calibcore.reduce(frame), or its rows, frame.compute().")
+    return InputError(f"A {kind} cannot be {done}. Give {taken}.")
 
 
 def _with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:

@@ -29,19 +29,13 @@ def reduced_dask(
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
-    mapping : Mapping, optional
-        What the columns mean, as far as it should not be detected.
-    name : str
-        For messages, and of the model where nothing names it.
-    views : sequence of str, optional
-        Views to keep, instead of the usual ones.
+    mapping, name, views
+        As of `calibcore.io.handed_over.Clustered.models`.
 
     Raises
     ------
-    AmbiguousLayout
-        If the columns leave something open that must not be guessed.
-    InputError
-        If the rows cannot be used.
+    AmbiguousLayout, InputError
+        As there.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -12,32 +13,63 @@ from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.arrow_files import ARROW_FILE, ARROW_STREAM, PARQUET, pandas_index, unique_names
 from calibcore.io.profile_file import is_profile
+from calibcore.io.several_files import same_columns
 from calibcore.io.sources import BATCH, PIECE, PIECES, Source, spread, together
 from calibcore.io.text_batches import text_source
 
-__all__ = ["file_source", "paths_of", "same_columns"]
+__all__ = ["Files", "file_source"]
 
 _START = 4 << 20  # bytes by which a file is told
 _SAMPLED = 9 << 17  # rows of the groups that are opened for a sample
 
 
-def paths_of(source: Any) -> tuple[list[Path], str]:
-    """The files of a path, a folder, a pattern or a list of these, in order; and a name for all of them.
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a path, a folder, a pattern or a list of these, in order.
 
-    Of a folder every file but those whose names begin with a dot or an underscore, which others write beside data.
+    Of a folder every file but those whose names begin with a dot or an underscore, which others write beside data; of folders and
+    patterns no profile files, which a reduction may have left there.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+    name : str
+        For all of them.
+    passed_over : tuple of str
+        The names of profile files.
     """
-    named = [source] if not isinstance(source, (list, tuple)) else list(source)
-    found: list[Path] = []
-    for one in named:
-        found += _expanded(Path(one))
-    if not found:
-        raise InputError("No file was given.")
-    if len(named) == 1 and Path(named[0]).exists():
-        return found, Path(named[0]).resolve().name or str(named[0])
+
+    paths: tuple[Path, ...]
+    name: str
+    passed_over: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: Any) -> Files:
+        """The files that a user means; InputError where there are none, or one of them holds profiles already."""
+        named = [Path(one) for one in (source if isinstance(source, (list, tuple)) else [source])]
+        found = [path for one in named for path in _expanded(one)]
+        if not found:
+            raise InputError("No file was given.")
+        made = [path for path in found if is_profile(path)]
+        paths = [path for path in found if path not in made]
+        if wrong := [path.name for path in made if path in named or not paths]:
+            raise InputError(f"{wrong[0]} is a profile file already. Open it with calibcore.read; profiles of parts are added with +.")
+        return cls(tuple(paths), _called(named, paths), tuple(p.name for p in made))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of a model of these files."""
+        return (f"Passed over, since profiles: {listing(self.passed_over, 4)}.",) if self.passed_over else ()
+
+
+def _called(named: Sequence[Path], found: Sequence[Path]) -> str:
+    """A name for all of the files that were found where a user has named some places."""
+    if len(named) == 1 and named[0].exists():
+        return named[0].resolve().name or str(named[0])
     folders = {p.resolve().parent for p in found}
     if len(folders) == 1 and (folder := folders.pop().name):
-        return found, folder
-    return found, f"{Path(named[0]).name} and {len(named) - 1} more"
+        return folder
+    return f"{named[0].name} and {len(named) - 1} more"
 
 
 def _expanded(path: Path) -> list[Path]:
@@ -59,7 +91,6 @@ def file_source(paths: Sequence[Path], name: str) -> Source | None:
     starts = [_start(p) for p in paths]
     kinds = {_kind(s) for s in starts}
     if kinds == {"parquet"}:
-        _no_profile(paths)
         return _parquet(paths, name)
     if kinds == {"arrow"}:
         return _arrow(paths, name)
@@ -78,35 +109,6 @@ def _kind(start: bytes) -> str:
     if start.startswith(PARQUET):
         return "parquet"
     return "arrow" if start.startswith((ARROW_FILE, ARROW_STREAM)) else "text"
-
-
-def _no_profile(paths: Sequence[Path]) -> None:
-    """InputError for a file that holds profiles already."""
-    made = next((p.name for p in paths if is_profile(p)), None)
-    if made is not None:
-        raise InputError(f"{made} is a profile file already. Open it with calibcore.read; profiles of parts are added with +.")
-
-
-def same_columns(paths: Sequence[Path], schemas: Sequence[Any]) -> None:
-    """InputError for the first file whose columns or types are not those of the first."""
-    first = {f.name: f.type for f in schemas[0]}
-    for path, schema in zip(paths, schemas, strict=True):
-        unique_names(schema.names, path.name)
-        types = {f.name: f.type for f in schema}
-        if set(types) != set(first):
-            lacks, more = [c for c in first if c not in types], [c for c in types if c not in first]
-            said = [f"lacks {listing(lacks, 4)}" if lacks else "", f"has also {listing(more, 4)}" if more else ""]
-            raise InputError(
-                f"{path.name} has other columns than {paths[0].name}: it {' and '.join(s for s in said if s)}. "
-                "Reduce files with the same columns together, and others apart.",
-            )
-        changed = next((c for c in first if types[c] != first[c]), None)
-        if changed is not None:
-            raise InputError(
-                f"Column {changed!r} holds {types[changed]} in {path.name} and {first[changed]} in {paths[0].name}. "
-                "Save both in one type, or reduce the files apart.",
-                column=changed,
-            )
 
 
 def _parquet(paths: Sequence[Path], name: str) -> Source:
@@ -190,7 +192,7 @@ def _arrow(paths: Sequence[Path], name: str) -> Source:
         samples.append(sample)
     same_columns(paths, schemas)
     n_rows = sum(r for r in rows if r is not None) if None not in rows else None
-    sample = together(samples)
+    sample = together([s.select(schemas[0].names) for s in samples])
     if not len(sample):
         raise InputError(f"{name}: The file has columns but no data rows. Save it again with its rows.")
 

@@ -18,6 +18,7 @@ from calibcore.io.mapping import Mapping
 from calibcore.io.row_sums import check_groups, one_kind, views_of_all
 from calibcore.io.sources import BATCH, Source
 from calibcore.io.streams import Plan, reduced
+from calibcore.io.tally import Tally
 from calibcore.predictions import Predictions
 
 __all__ = ["EACH", "SAMPLE", "Clustered", "handed_over", "joined"]
@@ -25,7 +26,7 @@ __all__ = ["EACH", "SAMPLE", "Clustered", "handed_over", "joined"]
 SAMPLE = 20_000  # rows that tell how all are read
 EACH = 10_000  # values of a column that are looked for
 _MESSAGE = -3  # in the place of a cell: the row holds words
-_ABOUT, _NOTES, _SKIPPED, _FAULT = "about", "notes", "skipped", "fault"
+_ABOUT, _NOTES, _SKIPPED, _TALLY, _FAULT = "about", "notes", "skipped", "tally", "fault"
 
 
 def joined(batches: Iterable[Any]) -> Iterator[Any]:
@@ -53,14 +54,15 @@ def handed_over(plan: Plan, batches: Iterable[Any], share: int) -> Any:
     first = next(filled, None)
     if first is None:
         return empty()
-    skipped: list[Skipped] = []
+    skipped, tally = list[Skipped](), Tally()
     try:
-        models = reduced(plan, chain([first], filled), unused=skipped)
+        models = reduced(plan, chain([first], filled), unused=skipped, tally=tally)
     except InputError as error:
         return _message(_FAULT, "", _told(error), share)
     words = [_message(_ABOUT, m.name, asdict(replace(About.of(m), notes=()))) for m in models]
     words += [_message(_NOTES, m.name, list(m.notes), share if _counts(m.notes) else None) for m in models if m.notes]
     words += [_message(_SKIPPED, s.name, list(s.notes), share, excluded=s.n_excluded) for s in skipped]
+    words.append(_message(_TALLY, "", asdict(tally), share))
     return pa.concat_tables([cells_of(models), *words])
 
 
@@ -107,10 +109,19 @@ class Clustered:
 
         Where the sample lacks values that tell how rows are read, such as a rare label, it gets them and is looked at again.
 
+        Parameters
+        ----------
+        mapping : Mapping or None
+            What the columns mean, as far as it should not be detected.
+        name : str
+            For messages, and of the model where nothing names it.
+        views : sequence of str or None
+            Views to keep, instead of the usual ones.
+
         Raises
         ------
         AmbiguousLayout
-            If the sample leaves something open, or a worker must ask.
+            If the sample leaves something open that must not be guessed, or rows lack something.
         InputError
             For rows that a worker could not use: what the first of them says.
         """
@@ -138,7 +149,8 @@ class Clustered:
         try:
             return Plan.of(self.sample, name=name, **told)
         except AmbiguousLayout as asked:
-            raise AmbiguousLayout(asked.questions, source=name) from None
+            sampled = Source(name, self.sample, lambda *_: ())
+            raise AmbiguousLayout([replace(q, text=sampled.told(q.text)) for q in asked.questions], source=name) from None
         except InputError as error:
             if error.row is None:
                 raise named(error, name) from None
@@ -160,6 +172,7 @@ class _Said:
     about: dict[str, list[About]] = field(default_factory=dict)
     notes: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     excluded: dict[str, int] = field(default_factory=dict)
+    tallies: dict[int, Tally] = field(default_factory=dict)
     faults: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
     @classmethod
@@ -170,6 +183,8 @@ class _Said:
             share, content = json.loads(row["group"])
             if kind == _FAULT:
                 said.faults.append((share, content))
+            elif kind == _TALLY:
+                said.tallies[share] = Tally(**content)
             elif kind == _ABOUT:
                 said.about.setdefault(name, []).append(About(**{**content, "classes": tuple(content["classes"]), "notes": ()}))
             else:
@@ -177,9 +192,10 @@ class _Said:
                 said.excluded[name] = said.excluded.get(name, 0) + int(row["excluded"] or 0)
         return said
 
-    def raise_first(self) -> None:
-        """The fault of the first share that has one."""
+    def check(self, source: str) -> None:
+        """The fault of the first share that has one, or of all shares together."""
         if not self.faults:
+            Tally.of_shares(tally for _, tally in sorted(self.tallies.items())).check(source)
             return
         _, fault = min(self.faults, key=lambda f: f[0])
         text, questions = fault.pop("text"), fault.pop("questions")
@@ -198,7 +214,7 @@ def _received(plan: Plan, table: Any) -> list[Predictions]:
 
     is_message = pc.equal(table["cell"], _MESSAGE)
     said = _Said.of(table.filter(is_message))
-    said.raise_first()
+    said.check(plan.name)
     kinds = said.kinds()
     if unused := [name for name in said.notes if name not in kinds]:
         raise InputError(f"No row of {unused[0]!r} has both a label and a probability.", rule=NO_ROW)

@@ -8,7 +8,7 @@ from typing import Any
 from calibcore.errors import InputError
 from calibcore.io.headers import is_number
 
-__all__ = ["check_quotes"]
+__all__ = ["check_closed", "check_hidden", "check_quotes"]
 
 _SAMPLE = 50  # rows of one line that show which columns hold numbers
 
@@ -32,43 +32,43 @@ def check_quotes(data: bytes, arrow: Any, separator: str, quote: str = '"') -> N
     """
     if quote.encode() not in data or arrow.num_rows == 0:
         return
-    _closed(data, arrow)
+    if data.count(b'"') % 2:
+        check_closed(arrow)
     if arrow.num_columns > 1:
-        _none_hidden(arrow, separator)
+        check_hidden(arrow, separator)
 
 
-def _closed(data: bytes, arrow: Any) -> None:
-    """A quote that nothing closes makes one cell of the rest of the file."""
-    if data.count(b'"') % 2 == 0:
-        return
-    last = arrow.slice(arrow.num_rows - 1).to_pylist()[0]
+def check_closed(arrow: Any, before: int = 0) -> None:
+    """InputError where a quote that nothing closes makes one cell of the rest of the file; ``before`` are the rows above."""
+    last, row = arrow.slice(arrow.num_rows - 1).to_pylist()[0], before + arrow.num_rows
     column = next((n for n, cell in last.items() if isinstance(cell, str) and "\n" in cell.strip()), None)
     if column is not None:
         raise InputError(
-            f"Row {arrow.num_rows:,}: a quote is opened in column {column!r} and never closed, so the rest of the file is one cell. "
+            f"Row {row:,}: a quote is opened in column {column!r} and never closed, so the rest of the file is one cell. "
             "Close or remove it.",
-            row=arrow.num_rows,
+            row=row,
             column=column,
         )
 
 
-def _none_hidden(arrow: Any, separator: str) -> None:
-    """No row whose lines are rows themselves."""
+def check_hidden(arrow: Any, separator: str, before: int = 0) -> None:
+    """InputError where the lines of a row are rows themselves; ``before`` are the rows above."""
     import numpy as np
 
     several = _of_several_lines(arrow)
     if not several.any():
         return
     numbers = _number_columns(arrow.take(np.flatnonzero(~several)[:_SAMPLE]))
-    for row in np.flatnonzero(several) if numbers else ():
-        cells = [str(cell) for cell in arrow.slice(int(row), 1).to_pylist()[0].values()]
+    for at in map(int, np.flatnonzero(several) if numbers else ()):
+        cells = [str(cell) for cell in arrow.slice(at, 1).to_pylist()[0].values()]
         lines = separator.join(cells).replace("\r\n", "\n").replace("\r", "\n").split("\n")
         if all(_is_row(line.split(separator), len(cells), numbers) for line in lines):
             column = next(n for n, c in zip(arrow.column_names, cells, strict=True) if "\n" in c or "\r" in c)
+            row = before + at + 1
             raise InputError(
-                f"Row {row + 1:,}: a quote in column {column!r} makes one cell of {len(lines)} lines, each of which looks like a row. "
+                f"Row {row:,}: a quote in column {column!r} makes one cell of {len(lines)} lines, each of which looks like a row. "
                 "Remove the quote that opens it, or double it.",
-                row=int(row) + 1,
+                row=row,
                 column=column,
             )
 

@@ -12,11 +12,13 @@ from typing import Any, Literal
 from calibcore.checks import listing
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io.batch_notes import counted_on
-from calibcore.io.containers import named, path_tables
-from calibcore.io.file_sources import file_source, paths_of, same_columns
+from calibcore.io.columns import Table
+from calibcore.io.containers import named, no_frame, path_tables
+from calibcore.io.file_sources import Files, file_source
 from calibcore.io.labels import NO_CLASS
 from calibcore.io.mapping import Mapping
 from calibcore.io.row_sums import RowSums
+from calibcore.io.several_files import alike
 from calibcore.io.sources import NotNumbers, Source, frame_source, table_source, together
 from calibcore.io.streams import MANY_ROWS_A_CASE, NO_CLUSTERS, Plan, reduced
 from calibcore.names import told_apart
@@ -98,7 +100,8 @@ def reduce_models(  # noqa: PLR0913 - what rows and their source can need
     ----------
     source : path, list of paths, data frame, or Arrow stream
         Files of the same columns, a folder or a pattern such as ``"part-*.parquet"``: Parquet, Arrow (Feather) and plain delimited
-        text pass in batches; what else `calibcore.read` reads is read whole first.  Data frames of pandas, PySpark and Dask;
+        text pass in batches; what else `calibcore.read` reads, and files of several kinds, are read whole first.  Profile files in a
+        folder are passed over.  Data frames of pandas, PySpark and Dask;
         anything that speaks the Arrow C stream or array interface, such as frames of polars, tables and readers of pyarrow,
         relations of DuckDB.  Or a tuple of two arrays, the labels and the probabilities.
     mapping : Mapping, optional
@@ -144,9 +147,11 @@ def reduce_models(  # noqa: PLR0913 - what rows and their source can need
     if engine is not None and engine not in ENGINES:
         raise InputError(f"engine must be one of {listing(ENGINES, 3)}; got {engine!r}.", value=engine, available=ENGINES)
     mapping = replace(mapping, groups=mapping.groups or ())
-    found = _elsewhere(source, mapping, name, views, engine, master) or _here(source, mapping, name, views, progress)
+    files = Files.of(source) if _are_paths(source) else None
+    found = _elsewhere(files or source, mapping, name, views, engine, master) or _here(files or source, mapping, name, views, progress)
     names = [m.name if name is None else name if len(found) == 1 else f"{name}: {m.name}" for m in found]
-    return [m if m.name == new else m.but(name=new) for m, new in zip(found, told_apart(names), strict=True)]
+    more = files.notes if files else ()
+    return [m.but(name=new, notes=(*m.notes, *more)) for m, new in zip(found, told_apart(names), strict=True)]
 
 
 def _elsewhere(
@@ -161,10 +166,9 @@ def _elsewhere(
         return list(_cluster("dask_frames").reduced_dask(source, mapping, **about))
     if engine not in ("spark", "dask"):
         return None
-    if not _are_paths(source):
+    if not isinstance(source, Files):
         raise InputError(f"The engine {engine!r} reads files; give paths, or a frame of its own without an engine.")
-    paths, stem = paths_of(source)
-    files, about["name"] = [str(p) for p in paths], name or stem
+    files, about["name"] = [str(p) for p in source.paths], name or source.name
     if engine == "spark":
         return list(_cluster("spark").reduced_spark_paths(files, mapping, master=master, **about))
     return list(_cluster("dask_frames").reduced_dask_paths(files, mapping, **about))
@@ -184,14 +188,13 @@ def _here(source: Any, mapping: Mapping, name: str | None, views: Sequence[str] 
     """The models of a source that this process reads."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _whole(source, mapping, views, heard)
-    if isinstance(source, tuple) and len(source) == 2 and not _are_paths(source):
+    if isinstance(source, tuple) and len(source) == 2:
         return _added([Predictions.from_arrays(*source, name=name)], views)
-    if not _are_paths(source):
+    if not isinstance(source, Files):
         if not any(hasattr(source, mark) for mark in ("iloc", "__arrow_c_stream__", "__arrow_c_array__")):
-            kind = type(source).__name__
-            raise InputError(f"A {kind} cannot be reduced. Give a path, a list of paths, a data frame or an Arrow stream.")
+            raise no_frame(source, "reduced", "a path, a list of paths, a data frame or an Arrow stream")
         return _streamed(frame_source(source, name or "data frame"), mapping, views, heard)
-    paths, stem = paths_of(source)
+    paths, stem = source.paths, source.name
     found = file_source(paths, stem)
     if found is None and len(paths) == 1:
         return _whole(paths[0], mapping, views, heard)
@@ -221,16 +224,13 @@ def _added(models: Sequence[Predictions], views: Sequence[str] | None) -> list[P
 
 def _in_memory(paths: Sequence[Path], name: str) -> Source:
     """The rows of several files of which each is read whole, with a table each."""
-    import pyarrow as pa
-
-    tables = []
+    tables: list[Table] = []
     for path in paths:
         found = path_tables(path)
         if len(found) > 1:
             raise InputError(f"{path.name} holds {len(found)} tables. Of several files each must hold one; reduce this one alone.")
-        tables.append(pa.table({n: c.array for n, c in found[0].columns.items()}))
-    same_columns(paths, [t.schema for t in tables])
-    return table_source(together([t.select(tables[0].column_names) for t in tables]), name=name)
+        tables += found
+    return table_source(together(alike(paths, tables)), name=name)
 
 
 def _streamed(source: Source, mapping: Mapping, views: Sequence[str] | None, heard: Heard | None) -> list[Predictions]:
@@ -263,7 +263,7 @@ def _plan(source: Source, mapping: Mapping, views: Sequence[str] | None) -> Plan
     try:
         return Plan.of(source.sample, mapping, name=source.name, views=views, index=source.index)
     except AmbiguousLayout as ambiguous:
-        raise AmbiguousLayout(ambiguous.questions, source=source.name) from None
+        raise AmbiguousLayout([replace(q, text=source.told(q.text)) for q in ambiguous.questions], source=source.name) from None
     except InputError as error:
         raise _placed(error, source) from None
 

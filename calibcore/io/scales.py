@@ -11,10 +11,11 @@ from calibcore.errors import AmbiguousLayout, InputError, Question
 from calibcore.io.columns import Column
 from calibcore.io.vocabulary import is_named, plain
 
-__all__ = ["class_scale", "row_sums", "single_scale", "to_fractions"]
+__all__ = ["class_scale", "percent_doubt", "row_sums", "single_scale", "to_fractions"]
 
 Numbers = NDArray[np.floating[Any]]
 _SLACK = 1e-6
+_FRACTIONS = 9  # times as many values from 0 to 1 as above are strange for percent
 _NOTES = {
     "percent": "The probabilities are percent and were divided by 100.",
     "logit": "The columns hold logits; a softmax over the classes made them probabilities.",
@@ -166,7 +167,24 @@ def single_scale(column: Column, *, confidence: bool = False, n_classes: int | N
             f"Column {column.name!r} runs from {low:.4g} to {high:.4g}, so these are not {what} in [0, 1]. Are they percent?",
             ("percent", "logit"),
         )
+    if doubt := percent_doubt(column):
+        raise doubt
     return "percent"
+
+
+def percent_doubt(column: Column) -> AmbiguousLayout | None:
+    """The question whether a column is percent where its values are as those of fractions, all but a few."""
+    values = column.numeric().values
+    within, above = int(np.count_nonzero((values > 0) & (values <= 1))), int(np.count_nonzero(values > 1))
+    if within < _FRACTIONS * max(above, 1) or column.numeric().percent or (above and is_named(column.name, "percent")):
+        return None
+    found, way_out = "none above, though others are percent", "reduce these rows apart"
+    if above:
+        row = int(np.nanargmax(values)) + 1
+        found = f"{above:,} above ({values[row - 1]:.4g} in row {row:,}{' is the largest' if above > 1 else ''})"
+        way_out = "mend what is above 1"
+    text = f"Column {column.name!r} holds {within:,} values from 0 to 1 and {found}. Are all of them percent? If not, {way_out}."
+    return _ask(text, ("percent",))
 
 
 def _percent_by_name(column: Column, high: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from calibcore.errors import InputError
 from calibcore.io.arrow_files import unique_names
+from calibcore.io.batch_notes import counted_on
 from calibcore.io.columns import kind_of
 from calibcore.io.containers import frame_arrow
 
@@ -88,6 +89,12 @@ class Source:
                 return before + of_sample
             of_sample -= count
         return of_sample
+
+    def told(self, text: str) -> str:
+        """A sentence about rows of the sample, as it is said to those who know the source."""
+        if len(self.sample) == self.n_rows or counted_on(text, 1) == text:
+            return text
+        return f"In a sample of {len(self.sample):,} rows: {counted_on(text, self.row) if self.places else text}"
 
     def constant(self) -> list[str]:
         """Columns of names that hold one value in the sample, of which there may be more elsewhere."""

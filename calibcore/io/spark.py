@@ -39,19 +39,13 @@ def reduced_spark(
     ----------
     frame : pyspark.sql.DataFrame
         Classic or of Spark Connect.
-    mapping : Mapping, optional
-        What the columns mean, as far as it should not be detected.
-    name : str
-        For messages, and of the model where nothing names it.
-    views : sequence of str, optional
-        Views to keep, instead of the usual ones.
+    mapping, name, views
+        As of `calibcore.io.handed_over.Clustered.models`.
 
     Raises
     ------
-    AmbiguousLayout
-        If the columns leave something open that must not be guessed.
-    InputError
-        If the rows cannot be used, or the executors have no calibcore.
+    AmbiguousLayout, InputError
+        As there; and if the executors have no calibcore.
 
     Notes
     -----

@@ -12,19 +12,20 @@ from calibcore.io.batch_notes import counted_on
 from calibcore.io.cell_table import About
 from calibcore.io.columns import Table
 from calibcore.io.containers import frame_tables
-from calibcore.io.evidence import question
 from calibcore.io.layouts import read_layout
 from calibcore.io.mapping import Mapping
 from calibcore.io.ordinary import Ordinary
 from calibcore.io.reading import Reading
 from calibcore.io.row_sums import MAX_CLASS_VIEWS, RowSums
+from calibcore.io.scales import percent_doubt
+from calibcore.io.tally import Tally
 from calibcore.plain_rows import PlainRows
 from calibcore.predictions import Predictions
 
 __all__ = ["MANY_ROWS_A_CASE", "MAX_CLASS_VIEWS", "Plan", "reduced"]
 
 NO_CLUSTERS = "A reduced profile does not know which rows go together: leave out the cluster column, or read the rows."
-_ENOUGH_TO_TELL = 50  # rows, from which it is strange that none is above 1 percent
+_ENOUGH_TO_TELL = 50  # rows, from which it is strange that hardly any is above 1 percent
 MANY_ROWS_A_CASE = "one row a case"  # the rule that a long form breaks
 
 
@@ -94,29 +95,30 @@ class Plan:
         about = tuple(About(p.name, p.task, p.classes, {**p.source, "sha256": None}, reading.notes) for p in found)
         return cls(name, mapping, reading, about, tuple(table.columns) if derived else tuple(used), _kept(views), derived)
 
-    def models(self, batch: Any, first_row: int, *, part: bool = True) -> list[Predictions | Skipped]:
+    def models(self, batch: Any, tally: Tally, *, part: bool = True) -> list[Predictions | Skipped]:
         """The models of a batch of rows.
 
         Parameters
         ----------
         batch : Arrow record batch or table
-        first_row : int
-            How many rows come before it.
+        tally : Tally
+            Of the rows before it; missing values and weights of the batch are added.
         part : bool
             Whether these are not all rows before it, but those of a worker's share.
 
         Raises
         ------
         AmbiguousLayout
-            For missing values, unless the mapping says what to do with them.
+            For values that may be on another scale than those of the sample.
         InputError
             For rows that cannot be used; which, is counted from the first row of the source or share.
         """
-        table = _table(batch, self.name)
+        table, first_row = _table(batch, self.name), tally.before or 0
         try:
-            found = batch_predictions(*self._laid_out(table), self.mapping)
-            if self.reading.scale == "percent" and self.mapping.scale is None:
-                _one_scale(found)
+            whole, reading = self._laid_out(table)
+            found = batch_predictions(whole, reading, self.mapping, tally)
+            if reading.scale == "percent" and self.mapping.scale is None and len(batch) >= _ENOUGH_TO_TELL:
+                _one_scale(whole, reading)
         except AmbiguousLayout as asked:
             where = self._where(first_row, len(batch), part=part)
             raise AmbiguousLayout([replace(q, text=f"{where}: {counted_on(q.text, first_row)}") for q in asked.questions]) from None
@@ -125,6 +127,9 @@ class Plan:
             row = None if error.row is None else error.row + first_row
             about = {"rule": error.rule, "value": error.value, "column": error.column, "available": error.available}
             raise InputError(text, row=row, **about) from None
+        for model in found:
+            if isinstance(model, Predictions):
+                tally.weigh(model)
         return found
 
     def _where(self, first_row: int, count: int, *, part: bool) -> str:
@@ -150,14 +155,11 @@ def _models_of(table: Table, reading: Reading, mapping: Mapping) -> list[Predict
         return []
 
 
-def _one_scale(models: Sequence[Predictions | Skipped]) -> None:
+def _one_scale(table: Table, reading: Reading) -> None:
     """Ask where the rows of a batch could be fractions, though others, by which the scale was told, are percent."""
-    for model in models:
-        if isinstance(model, Predictions) and model.n >= _ENOUGH_TO_TELL:
-            value = model.rows("positive" if "positive" in model.views else "top_label")[0]
-            if 0 < float(value.max()) <= 0.01:
-                text = "No probability is above 1, while others are percent. Are all of them percent? If not, reduce these rows apart."
-                raise AmbiguousLayout([question("scale", text, ["percent"])])
+    for unit in reading.units:
+        if len(unit.columns) == 1 and (doubt := percent_doubt(table.column(unit.columns[0]))):
+            raise doubt
 
 
 def _kept(views: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -179,7 +181,13 @@ def _used(reading: Reading) -> list[str]:
 
 
 def reduced(
-    plan: Plan, batches: Iterable[Any], *, part: bool = True, expected: int = 0, unused: list[Skipped] | None = None
+    plan: Plan,
+    batches: Iterable[Any],
+    *,
+    part: bool = True,
+    expected: int = 0,
+    unused: list[Skipped] | None = None,
+    tally: Tally | None = None,
 ) -> list[Predictions]:
     """The models in batches of rows, each known from reduced profiles.
 
@@ -194,20 +202,29 @@ def reduced(
         How many rows there will be, as far as this is known.
     unused : list, optional
         Takes the models without a row that can be used, which otherwise are an error.
+    tally : Tally, optional
+        Takes what is missing and the weights, which otherwise are checked.
 
     Raises
     ------
+    AmbiguousLayout
+        For missing values, unless the mapping says what to do with them.
     InputError
         For rows that cannot be used, saying which.
     """
-    sums, row, ordinary = RowSums(plan.views), 0, Ordinary.of(plan)
+    sums, row, ordinary, counted = RowSums(plan.views), 0, Ordinary.of(plan), tally or Tally()
     with PlainRows(expected) as plain:
         for batch in batches:
+            counted.before = row
             rows = ordinary.rows(batch) if ordinary and len(batch) else None
-            if len(batch) and not (rows and plain.add(*rows)):
-                for model in plan.models(batch, row, part=part):
+            if rows and plain.add(*rows):
+                counted.count(plan.about[0].name, len(batch))
+            elif len(batch):
+                for model in plan.models(batch, counted, part=part):
                     sums.add(model)
             row += len(batch)
+        if tally is None:
+            counted.check(plan.name)
         if not row:
             raise InputError(f"{plan.name} holds no rows.")
         if ordinary and plain.rows:

@@ -19,7 +19,7 @@ from calibcore.io.quotes import check_quotes
 from calibcore.io.vocabulary import is_named
 from calibcore.io.weka_text import plain_output
 
-__all__ = ["NO_TABLE", "decoded", "read_delimited"]
+__all__ = ["LONG_CELLS", "NO_TABLE", "decoded", "ragged", "read_delimited"]
 
 _SAMPLE_LINES = 20
 _LONG_SAMPLE = 2000  # lines of a single column
@@ -27,7 +27,7 @@ _MAX_TITLES = 30  # lines above a header
 _SEPARATORS = (";", ",", "\t", "|")
 _SPOKEN = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars", " ": "spaces", "\n": "one column"}
 _DECLARED = re.compile(r'"?sep=(.)"?[ ;,\t]*\r?\n?', re.IGNORECASE)
-_CELLS = "Check whether a quote is never closed, or leave out the column of long texts."
+LONG_CELLS = "Check whether a quote is never closed, or leave out the column of long texts."
 _QUOTED = re.compile(r'(?<![^\s;,|])"(?:[^"]++|"")*+"(?![^\s;,|])')
 _LIBSVM = re.compile(r"\S+(\s+\d+:[+-]?[\d.][\d.eE+-]*)+\s*(#.*)?")
 
@@ -198,7 +198,7 @@ def _records(text: str, style: Style) -> Iterator[list[str]]:
                 yield cells
     except csv.Error as error:
         if "field limit" in str(error):
-            raise InputError(f"Line {reader.line_num:,} holds a cell of more than {csv.field_size_limit():,} signs. {_CELLS}") from None
+            raise InputError(f"Line {reader.line_num:,} holds a cell of more than {csv.field_size_limit():,} signs. {LONG_CELLS}") from None
         raise InputError(f"Line {reader.line_num:,} cannot be split into cells ({error}). Check its quotes.") from None
 
 
@@ -314,7 +314,7 @@ def _parse(source: Text, style: Style, header: Header) -> tuple[Any, int]:
             if "straddling" not in str(error):  # a row with more or fewer cells; the slow way says which
                 return _parse_slowly(source.whole, style, header)
     else:
-        raise InputError(f"A row is longer than 1 GB. {_CELLS}")
+        raise InputError(f"A row is longer than 1 GB. {LONG_CELLS}")
     return arrow.slice(0 if header.headless else 1).rename_columns(_labels(header.names)), 0
 
 
@@ -332,7 +332,7 @@ def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, int]:
     extra = [len(r) == width + 1 and not r[-1].strip() for r in rows]
     for number, (row, trailing) in enumerate(zip(rows, extra, strict=True), 1):
         if len(row) != width and not trailing:
-            raise _ragged(number, len(row), width, last=_run(rows, number, width), headless=header.headless)
+            raise ragged(number, len(row), width, last=_run(rows, number, width), headless=header.headless)
     columns = list(zip(*(r[:width] for r in rows), strict=True)) if rows else [()] * width
     safe = [pa.array([c.encode("utf-8", "replace").decode() for c in column], type=pa.string()) for column in columns]
     return pa.table(safe, names=_labels(header.names)), sum(extra)
@@ -346,8 +346,9 @@ def _run(rows: list[list[str]], number: int, width: int) -> int:
     return last
 
 
-def _ragged(row: int, cells: int, width: int, *, last: int, headless: bool) -> InputError:
-    rows = f"Row {row:,} has" if last == row else f"Rows {row:,} to {last:,} have"
+def ragged(row: int, cells: int, width: int, *, last: int = 0, headless: bool = False) -> InputError:
+    """For a row, or the rows up to the ``last``, with more or fewer cells than the first line."""
+    rows = f"Row {row:,} has" if last <= row else f"Rows {row:,} to {last:,} have"
     found = f"{cells} cell" if cells == 1 else f"{cells} cells"
     other = "the first row" if headless else "the header"
     return InputError(f"{rows} {found}, but {other} has {width}. Mend these rows, or quote the cells that hold a separator.", row=row)

@@ -8,7 +8,10 @@ from typing import Any
 
 from calibcore.errors import InputError
 from calibcore.io.big_text import Cells, plain_cells
+from calibcore.io.containers import named
+from calibcore.io.several_files import same_columns
 from calibcore.io.sources import PIECES, NotNumbers, Source, together
+from calibcore.io.text_faults import check_lines, check_rows
 from calibcore.progress import Passing
 
 __all__ = ["text_source"]
@@ -19,26 +22,25 @@ _BLOCK = 8 << 20  # bytes that are parsed at once
 
 def text_source(paths: Sequence[Path], starts: Sequence[bytes], name: str) -> Source | None:
     """The batches of plain text files with the same header; None where one is not plain, and is to be read whole."""
+    import pyarrow as pa
+
     files = [plain_cells(path, start, path.name) for path, start in zip(paths, starts, strict=True)]
     cells = [c for c in files if c is not None]
     if len(cells) < len(files):
         return None
-    for path, one in zip(paths, cells, strict=True):
-        if list(one.names) != list(cells[0].names):
-            raise InputError(
-                f"{path.name} has other columns than {paths[0].name}, or has them in another order. "
-                "Reduce files with the same columns together, and others apart."
-            )
+    same_columns(paths, [pa.table(c.first).schema for c in cells])
     text = _Text(paths, cells)
     numbers = tuple(n for n in cells[0].names if all(n in c.numbers for c in cells))
-    return Source(name, text.sample(starts), text.batches, share=text.share, numbers=numbers)
+    sample = text.sample(starts)
+    places = ((0, len(sample[0])),) if len(sample) == 1 else ()
+    return Source(name, together(sample), text.batches, share=text.share, numbers=numbers, places=places)
 
 
 class _Text:
     """Files of one header, and how many of their bytes have passed."""
 
     def __init__(self, paths: Sequence[Path], cells: Sequence[Cells]) -> None:
-        self.paths, self.cells = paths, cells
+        self.paths, self.cells, self.names = paths, cells, cells[0].names
         self.size = sum(c.size for c in cells)
         self.before, self.passing = 0, Passing(None, hashed=False)
 
@@ -47,45 +49,46 @@ class _Text:
 
     def batches(self, columns: Sequence[str] | None, numbers: Sequence[str]) -> Iterator[Any]:
         """The rows of all files; a cell that is no number where numbers are wanted raises NotNumbers."""
+        self.before, self.passing = 0, Passing(None, hashed=False)
+        for path, cells in zip(self.paths, self.cells, strict=True):
+            try:
+                yield from self._rows(cells, list(self.names if columns is None else columns), numbers)
+            except InputError as error:
+                raise named(error, path.name) from None
+            self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
+
+    def _rows(self, cells: Cells, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Any]:
+        """The rows of a file; InputError where a row cannot be told from others."""
         import pyarrow as pa
         import pyarrow.csv as pc
 
-        self.before, self.passing = 0, Passing(None, hashed=False)
-        for path, cells in zip(self.paths, self.cells, strict=True):
-            wanted = list(cells.names if columns is None else columns)
-            reading, converting = cells.options(wanted, numbers)
-            with path.open("rb") as file:
-                self.passing = Passing(file, hashed=False)
-                try:
-                    yield from pc.open_csv(
-                        pa.PythonFile(self.passing, mode="r"),
-                        read_options=_in_blocks(reading),
-                        parse_options=cells.parsing,
-                        convert_options=converting,
-                    )
-                except pa.ArrowInvalid as error:
-                    if numbers:  # which the caller then asks for as texts
-                        raise NotNumbers from None
-                    raise InputError(f"{path.name} cannot be split into rows: {error}. Mend it, or save it as Parquet.") from None
-            self.before, self.passing = self.before + cells.size, Passing(None, hashed=False)
+        reading, converting = cells.options(columns, numbers)
+        reading.block_size, rows = _BLOCK, 0
+        with cells.opened() as file:
+            self.passing = passing = Passing(file, hashed=False)
+            source = pa.PythonFile(passing, mode="r")
+            try:
+                for batch in pc.open_csv(source, read_options=reading, parse_options=cells.parsing, convert_options=converting):
+                    rows += len(batch)
+                    yield batch
+            except pa.ArrowInvalid as error:
+                if numbers:  # which the caller then asks for as texts
+                    raise NotNumbers from None
+                check_rows(cells, error)
+        if passing.quotes:
+            check_lines(cells, rows)
 
-    def sample(self, starts: Sequence[bytes]) -> Any:
+    def sample(self, starts: Sequence[bytes]) -> list[Any]:
         """The first rows of each file, and lines from places spread over it; all as texts."""
         import pyarrow as pa
 
-        found = []
+        found = list[Any]()
         for path, cells, start in zip(self.paths, self.cells, starts, strict=True):
-            found.append(pa.table(cells.first))
-            found += [] if b'"' in start else _pieces(path, cells)
+            pieces = [] if b'"' in start else _pieces(path, cells)
+            found += [table.select(self.names) for table in (pa.table(cells.first), *pieces)]
             if len(found) > 4 * PIECES:
                 break
-        return together(found)
-
-
-def _in_blocks(reading: Any) -> Any:
-    """The same reading in blocks that keep the memory small."""
-    reading.block_size = _BLOCK
-    return reading
+        return found
 
 
 def _pieces(path: Path, cells: Cells) -> Iterator[Any]:

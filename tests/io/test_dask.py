@@ -109,15 +109,22 @@ def test_a_fault_in_one_partition_is_a_sentence(dd: Any) -> None:
 
 
 def test_what_a_worker_must_ask_is_a_question(dd: Any) -> None:
-    rows = with_value(binary_rows(60_000), 59_000, "p", None)
+    rows = with_value(with_value(binary_rows(60_000), 59_000, "p", None), 100, "p", None)
     frame = dd.from_pandas(rows.to_pandas(), npartitions=2)
     with pytest.raises(AmbiguousLayout) as caught:
         reduced_dask(frame, name="scores")
     [question] = caught.value.questions
     assert (question.id, question.options, question.flag) == ("missing", ("drop",), "--missing")
-    assert question.text.startswith("In rows 1 to 30,000 of scores, counted within a worker's share: ")
+    assert question.text.startswith("2 of 60,000 rows have no value in 'p'. Leave such rows out (--missing drop)")
     [model] = reduced_dask(frame, Mapping(missing="drop"), name="scores")
-    assert (model.n, model.n_excluded) == (59_999, 1)
+    assert (model.n, model.n_excluded) == (59_998, 2)
+
+
+def test_a_weight_that_is_lost_beside_one_of_another_partition_is_refused(dd: Any) -> None:
+    weight = np.where(np.arange(4000) < 2000, 1e-13, 1.0)
+    frame = dd.from_pandas(binary_rows(4000).append_column("w", pa.array(weight)).to_pandas(), npartitions=2)
+    with pytest.raises(InputError, match=r"^The weight 1e-13 is less than 1e-12 of the largest, so it would be lost"):
+        reduced_dask(frame, Mapping(weight="w"))
 
 
 def test_too_many_groups_in_all_partitions_together(dd: Any) -> None:

@@ -169,6 +169,29 @@ def test_weights_and_groups(tmp_path):
     assert found.notes == (f"{zero} rows of weight 0 left out.",)
 
 
+def test_a_weight_that_is_lost_beside_a_far_one_is_refused(tmp_path):
+    """The smallest and the largest weight may lie in different batches."""
+    for end, refused in ((1.0, True), (1e-2, False)):
+        columns = {**binary(), "w": np.linspace(1e-2, end, N)}
+        columns["w"][[0, 5, 7]] = [0.0, 5e-13, 0.0]
+        path = saved(tmp_path, columns, "parquet")
+        for taken in (cc.read, cc.reduce_models):
+            if refused:
+                with pytest.raises(cc.InputError, match=r"The weight in row 6 is less than 1e-12 of the largest") as error:
+                    taken(path, mapping=cc.Mapping(weight="w"))
+                assert (error.value.row, error.value.value) == (6, 5e-13)
+            else:
+                assert taken(path, mapping=cc.Mapping(weight="w"))[0].n == N - 2
+
+
+def test_small_weights_beside_a_row_that_is_left_out():
+    """Rows that are left out do not count as the heaviest."""
+    columns = {**binary(), "w": np.full(N, 1e-20)}
+    table = pa.table({**columns, "label": pa.array([None, *columns["label"][1:].tolist()])})
+    for taken in (cc.read, cc.reduce_models):
+        assert taken(table, mapping=cc.Mapping(weight="w", missing="drop"))[0].n == N - 1
+
+
 def test_rows_without_weight_may_fill_a_batch():
     columns = {**binary(), "w": np.repeat([0.0, 1.0], N // 2)}
     (found,) = cc.reduce_models(pa.table(columns), mapping=cc.Mapping(weight="w"))
@@ -291,12 +314,18 @@ def test_a_label_of_one_value_in_the_sample(tmp_path):
 def test_missing_values_are_asked_about_or_left_out(tmp_path):
     c = binary()
     table = pa.table({**c, "label": pa.array([None if i in (7, 1500, 1501) else int(y) for i, y in enumerate(c["label"])])})
-    # Batches of 256 rows: the first holds row 8 alone.
-    with pytest.raises(cc.AmbiguousLayout, match=r"In rows 1 to 256 of .*: 1 of 256 rows have no label in 'label' \(row 8\)") as asked:
-        cc.reduce_models(table)
-    assert [(q.id, q.options) for q in asked.value.questions] == [("missing", ("drop",))]
-    with pytest.raises(cc.AmbiguousLayout, match=r"In rows 1,401 to 1,656 .*2 of 256 rows .*\(row 1,501 is the first\)"):
-        cc.reduce_models(pa.concat_tables([table.slice(8, 1400), table.slice(1400)]))
+    # Batches of 256 rows: the first holds row 8, the sixth rows 1,501 and 1,502.
+    for source in (table, table.to_reader(200)):
+        told = r"^data frame: 3 of 3,000 rows have no label in 'label' \(row 8 is the first\)"
+        with pytest.raises(cc.AmbiguousLayout, match=told) as asked:
+            cc.reduce_models(source)
+        assert [(q.id, q.options) for q in asked.value.questions] == [("missing", ("drop",))]
+    with pytest.raises(cc.AmbiguousLayout, match=r": 2 of 2,992 rows have no label in 'label' \(row 1,493 is the first\)"):
+        cc.reduce_models(table.slice(8))
+    two = pa.table({**dict(zip(table.column_names, table.columns, strict=True)), "model": ["one", "two"] * (N // 2)})
+    for taken in (cc.read, cc.reduce_models):  # rows 8 and 1,502 are of the second model
+        with pytest.raises(cc.AmbiguousLayout, match=r": 1 of 1,500 rows have no label in 'label' \(row 1,501\)"):
+            taken(two, mapping=cc.Mapping(model="model"))
     (found,), (whole,) = (f(table, mapping=cc.Mapping(missing="drop")) for f in (cc.reduce_models, cc.read))
     same_model(found, whole)
     assert found.notes == whole.notes == ("3 of 3,000 rows left out: 3 without a label in 'label'.",)
@@ -373,7 +402,7 @@ def test_a_cell_that_is_no_number_far_down_a_text(tmp_path):
     same_model(found, whole)
     lines[2000] = "1,0.5,7"
     path.write_text("\n".join(lines))
-    with pytest.raises(cc.InputError, match=r"rows\.csv cannot be split into rows"):
+    with pytest.raises(cc.InputError, match=r"^rows\.csv: Row 2,000 has 3 cells, but the header has 2"):
         cc.reduce_models(path)
 
 
@@ -437,6 +466,16 @@ def test_questions_carry_the_name_of_the_source(tmp_path):
     assert asked[cc.read] == asked[cc.reduce_models]
 
 
+def test_a_frame_without_rows_yet_is_told_how_to_get_them():
+    lazy = type("LazyFrame", (), {"__module__": "polars.lazyframe.frame", "collect": lambda _: pa.table(binary(20))})()
+    for taken in (cc.read, cc.inspect, cc.reduce, lambda labels: cc.read(pa.table(binary(20)), labels=labels)):
+        with pytest.raises(cc.InputError, match=r"^A LazyFrame holds no rows yet\. Give its rows, frame\.collect\(\)"):
+            taken(lazy)
+    elsewhere = type("DataFrame", (), {"__module__": "dask.dataframe.dask_expr._collection", "iloc": None, "columns": ["label", "p"]})()
+    with pytest.raises(cc.InputError, match=r"of Dask cannot be read\. Give its profile, calibcore\.reduce\(frame\)"):
+        cc.read(elsewhere)
+
+
 def test_a_damaged_file_is_named(tmp_path):
     for kind in ("parquet", "feather"):
         path = saved(tmp_path, binary(), kind)
@@ -491,6 +530,39 @@ def test_notes_of_batches_join():
         "5 rows do not add up to exactly 1 (largest difference 0.002); used as written.",
     )
     assert joined_notes([("1 row of weight 0 left out.",), ("2 rows of weight 0 left out.",)], 9) == ("3 rows of weight 0 left out.",)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "table"])
+def test_a_slip_among_fractions_does_not_make_them_percent(tmp_path, kind):
+    """One value above 1 among many: a question that names its row, whether rows are read or reduced; and never a division by 100."""
+    rng = np.random.default_rng(3)
+    columns = {"label": np.arange(200) % 2, "probability": rng.integers(1, 500, 200) / 1000}
+    columns["probability"][120] = 45
+    source = pa.table(columns) if kind == "table" else saved(tmp_path, columns, kind)
+    for taken in (cc.read, cc.reduce_models):
+        told = r"'probability' holds 199 values from 0 to 1 and 1 above \(45 in row 121\)\. Are all of them percent\? If not, mend"
+        with pytest.raises(cc.AmbiguousLayout, match=told) as asked:
+            taken(source)
+        assert [(q.id, q.options) for q in asked.value.questions] == [("scale", ("percent",))]
+        (model,) = taken(source, mapping=cc.Mapping(scale="percent"))
+        assert model.profile("positive").value.max() == pytest.approx(0.45)
+        with pytest.raises(cc.InputError, match=r"Row 121: values of column 'probability' outside \[0, 1\] \(45\)"):
+            taken(source, mapping=cc.Mapping(scale="fraction"))
+
+
+@pytest.mark.parametrize(("above", "asked"), [(19, True), (20, True), (21, False)])
+def test_percent_is_asked_about_where_nine_of_ten_values_could_be_fractions(above, asked):
+    values = np.where(np.arange(200) < above, 30.0, 0.5)
+    table = pa.table({"label": np.arange(200) % 2, "probability": values})
+    signed = pa.table({"label": np.arange(200) % 2, "probability": [f"{v}%" for v in values]})
+    named = table.rename_columns(["label", "prob_percent"])
+    for source, doubt in ((table, asked), (signed, False), (named, False)):
+        for taken in (cc.read, cc.reduce_models):
+            if doubt:
+                with pytest.raises(cc.AmbiguousLayout, match=rf"holds {200 - above} values from 0 to 1 and {above} above \(30 in row 1 is"):
+                    taken(source)
+            else:
+                np.testing.assert_allclose(taken(source)[0].profile("positive").value, [0.005, 0.3], rtol=1e-15)
 
 
 def test_fractions_among_percent_are_asked_about(tmp_path):

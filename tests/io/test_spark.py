@@ -148,14 +148,14 @@ def test_a_fault_in_one_partition_is_a_sentence(spark: Any) -> None:
 
 
 def test_what_a_worker_must_ask_is_a_question(spark: Any) -> None:
-    frame = spark.createDataFrame(with_value(binary_rows(60_000), 59_000, "y", None))
+    frame = spark.createDataFrame(with_value(with_value(binary_rows(60_000), 59_000, "y", None), 100, "y", None))
     with pytest.raises(AmbiguousLayout) as caught:
         reduced_spark(frame, name="scores")
     [question] = caught.value.questions
     assert (question.id, question.options, question.flag) == ("missing", ("drop",), "--missing")
-    assert question.text.startswith("In rows 1 to 30,000 of scores, counted within a worker's share: ")
+    assert question.text.startswith("2 of 60,000 rows have no label in 'y'. Leave such rows out (--missing drop)")
     [model] = reduced_spark(frame, Mapping(missing="drop"), name="scores")
-    assert (model.n, model.n_excluded) == (59_999, 1)
+    assert (model.n, model.n_excluded) == (59_998, 2)
 
 
 def test_no_rows(spark: Any) -> None:
