@@ -140,14 +140,14 @@ def test_views_do_not_share_memory_with_their_rows():
 
 @pytest.mark.parametrize("odd", [None, 0.1234567, np.nextafter(0.123456, 1)])
 def test_many_short_decimals_are_the_same_cells_as_any_others(odd):
-    # 600,000 rows of 0, 1/600, … 599/600 rounded to six decimals: 1,000 rows each, 400 of them right
-    p = np.tile(np.round(np.arange(600) / 600, 6), 1000)
-    y = np.repeat(np.arange(1000) < 400, 600)
+    # 3,000,000 rows of 0, 1/600, … 599/600 rounded to six decimals: 5,000 rows each, 2,000 of them right
+    p = np.tile(np.round(np.arange(600) / 600, 6), 5000)
+    y = np.repeat(np.arange(5000) < 2000, 600)
     if odd is not None:
         p[-1] = odd  # a row that was wrong
     found = profile(p, y)
     k = np.round(np.arange(600) / 600, 6).tolist()
-    expected = dict.fromkeys(k, 1000) if odd is None else {**dict.fromkeys(k, 1000), k[-1]: 999, float(odd): 1}
+    expected = dict.fromkeys(k, 5000) if odd is None else {**dict.fromkeys(k, 5000), k[-1]: 4999, float(odd): 1}
     assert dict(zip(found.value.tolist(), found.count.tolist(), strict=True)) == expected
-    assert found.positive.tolist() == [0 if v == odd else 400 for v in sorted(expected)]
+    assert found.positive.tolist() == [0 if v == odd else 2000 for v in sorted(expected)]
     assert found.value.tolist() == sorted(expected)
