@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from calibcore import cli
 
-settings.register_profile("calibcore", deadline=None, derandomize=True, database=None, max_examples=100)
+settings.register_profile("calibcore", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.load_profile("calibcore")
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -541,7 +542,13 @@ def test_a_closed_pipe_is_silent(twenty):
 def test_ctrl_c_exits_130(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)  # reading waits until somebody writes
-    process = subprocess.Popen([*COMMAND, "measure", str(pipe)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    process = subprocess.Popen(
+        [*COMMAND, "measure", str(pipe)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENV,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads; a suite in the background ignores it
+    )
     with process, pipe.open("wb"):  # opens once the command reads
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)

@@ -10,7 +10,7 @@ from calibcore.io.cell_table import summed
 from calibcore.io.containers import frame_arrow
 from calibcore.io.handed_over import EACH, SAMPLE, Clustered, handed_over
 from calibcore.io.mapping import Mapping
-from calibcore.io.parted_files import Parted
+from calibcore.io.parted_files import RAGGED, Parted
 from calibcore.io.streams import Plan
 from calibcore.predictions import Predictions
 
@@ -123,7 +123,13 @@ def reduced_dask_paths(
     AmbiguousLayout, InputError
         As `reduced_dask`; and if Dask is not installed, or finds no such files.
     """
-    return reduced_dask(_opened([str(p) for p in paths], name), mapping, name=name, views=views)
+    frame = _opened([str(p) for p in paths], name)
+    from pandas.errors import ParserError
+
+    try:
+        return reduced_dask(frame, mapping, name=name, views=views)
+    except ParserError:
+        raise InputError(RAGGED) from None
 
 
 def _opened(paths: list[str], name: str) -> Any:

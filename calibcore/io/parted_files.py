@@ -8,11 +8,15 @@ from typing import Any
 from calibcore.errors import InputError
 from calibcore.io.containers import open_tables
 
-__all__ = ["Parted"]
+__all__ = ["RAGGED", "Parted"]
 
 _PARQUET = "PAR1"
 _SEPARATORS = {"CSV": ",", "TSV": "\t", "text with semicolons": ";", "text with bars": "|"}
 _WAY_OUT = "Save it as Parquet, or reduce it on one machine."
+RAGGED = (
+    "A row has more or fewer cells than the header, in one of the files that the cluster read in parts; it does not say which. "
+    "Reduce the files on one machine (without an engine), which names the row, and mend it."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from calibcore.errors import InputError
 from calibcore.io.cell_table import KEYS, SUMS, empty
 from calibcore.io.handed_over import EACH, Clustered, handed_over, joined
 from calibcore.io.mapping import Mapping
-from calibcore.io.parted_files import Parted
+from calibcore.io.parted_files import RAGGED, Parted
 from calibcore.io.streams import Plan
 from calibcore.predictions import Predictions
 
@@ -24,6 +24,7 @@ _FIRST = 12_000  # rows of the first partition that are looked at; π²/6 times 
 _SHORT = 100_000  # rows of a partition that are read faster than another Python starts
 _LINES = 100  # that tell how a text is written
 _MISSING = "No module named 'calibcore'"
+_MALFORMED = "MALFORMED_RECORD"
 _NO_WORKERS = (
     "The Python of Spark's workers has no calibcore. Install it on every executor, in the Python that PYSPARK_PYTHON names: "
     'python -m pip install "calibcore[spark]"'
@@ -123,6 +124,8 @@ def _worded() -> Iterator[None]:
     except PySparkException as error:
         if _MISSING in str(error):
             raise InputError(_NO_WORKERS) from None
+        if _MALFORMED in str(error):
+            raise InputError(RAGGED) from None
         raise
 
 
@@ -196,4 +199,7 @@ def _opened(spark: Any, paths: list[str], name: str) -> Any:
     parted = Parted.of("\n".join(start), name)
     if parted is None:
         return spark.read.parquet(*paths)
-    return parted.checked(spark.read.csv(paths, header=True, sep=parted.separator, quote='"', escape='"', enforceSchema=False))
+    strict = {"mode": "FAILFAST", "columnPruning": False}  # else a row with other cells than the header's is cut or filled up
+    return parted.checked(
+        spark.read.options(**strict).csv(paths, header=True, sep=parted.separator, quote='"', escape='"', enforceSchema=False)
+    )

@@ -159,7 +159,8 @@ def _curves(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray, float
             areas[k] += (weight[0] * (risk[0] + before) + np.einsum("i,i", weight[1:], risk[1:] + risk[:-1])) / 2 / whole
     np.minimum(coverage, 1.0, out=coverage)
     coverage[-1] = 1.0  # whatever the rounding of the sums
-    return coverage, risks[0], risks[1], float(areas[0]), float(areas[1])
+    area, expected = np.minimum(areas, 1.0).tolist()
+    return coverage, risks[0], risks[1], area, expected
 
 
 def _spread(coverage: FloatArray, points: int) -> NDArray[np.intp]:

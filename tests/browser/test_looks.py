@@ -28,7 +28,8 @@ def test_every_page_on_every_screen(new_reader, look):
         assert background(reader) == ((23, 22, 20) if look == "dark" else (255, 255, 255))
         if look != "zoomed":
             reader.screenshot(SCREENSHOTS / f"{address or 'overview'}-{look}.png")
-        wrong += [f"{title}: {found}" for found in (*low_contrast(reader), *reader.axe())]
+        found = [*low_contrast(reader), *(reader.axe() if look in ("dark", "phone") else ())]  # twice tells no more
+        wrong += [f"{title}: {f}" for f in found]
     assert not wrong, "\n".join(wrong)
 
 

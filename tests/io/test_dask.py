@@ -192,3 +192,10 @@ def test_files_that_cannot_be_read_in_parts(dd: Any, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("".join(f"{i % 2},0.{i}\n" for i in range(10, 99)))
     with pytest.raises(InputError, match="does not begin with the names of its columns"):
         reduced_dask_paths([tmp_path / "scores.csv"], name="scores.csv")
+
+
+def test_a_row_with_too_many_cells_is_refused(dd: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["label,probability", *["1,0.25", "0,0.75"] * 40_000, "1,0.5,9,9", "0,0.5\n"]))
+    with pytest.raises(InputError, match="more or fewer cells than the header"):
+        reduced_dask_paths([path])

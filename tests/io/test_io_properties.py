@@ -79,7 +79,7 @@ def test_arbitrary_text(text):
     answer(text.encode("utf-8", "replace"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.data(),
     st.lists(NAMES, min_size=1, max_size=6),
@@ -91,7 +91,7 @@ def test_tables_of_odd_cells(data, header, separator, told):
     answer("\n".join(separator.join(r) for r in [header, *rows]).encode(), **told)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data(), st.lists(NAMES, min_size=1, max_size=6, unique=True))
 def test_parquet_of_odd_types(data, header):
     kinds = {

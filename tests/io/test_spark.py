@@ -214,3 +214,11 @@ def test_vectors_of_spark_ml(spark: Any) -> None:
     found, exact = (m.profile("positive").bin(partition) for m in (model, expected))
     assert found.count.tolist() == exact.count.tolist()
     assert found.ece == pytest.approx(exact.ece, rel=1e-12)
+
+
+@pytest.mark.parametrize("row", ["1,0.5,a,9", "1"])
+def test_a_row_with_other_cells_than_the_header_is_refused(spark: Any, tmp_path: Path, row: str) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["label,probability,note", *["1,0.25,a", "0,0.75,b"] * 40_000, row, "0,0.5,a\n"]))
+    with pytest.raises(InputError, match="more or fewer cells than the header"):
+        reduced_spark_paths([path])

@@ -1,0 +1,65 @@
+"""A profile file in a browser: the numbers of the rows that it was made of, on every page and screen, and what needs the rows."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from made_files import binary_file, four, printed_json, saved
+from menu import PAGES, assert_sound
+from test_looks import LOOKS, SCREENSHOTS, low_contrast
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("rows") / "scored.csv", binary_file())
+
+
+@pytest.fixture(scope="module")
+def profile(command, rows) -> Path:
+    found = rows.with_name("scored.profile.parquet")
+    subprocess.run([command, "reduce", rows, "-o", found, "--group", "region"], check=True, timeout=60)
+    return found
+
+
+def test_a_profile_has_the_numbers_of_its_rows(new_reader, command, rows, profile):
+    (model,) = printed_json(command, "measure", rows)["models"]
+    reader = new_reader()
+    reader.upload(profile)
+    reader.shows("Reduced profile: 700 rows in ")
+    reader.shows(model["verdict"])
+    assert reader.metric("ECE") == four(model["ece"])
+    assert reader.metric("MCE").startswith(four(model["mce"]["value"]))
+    reader.slide("Bins", 31)
+    (model,) = printed_json(command, "measure", rows, "--bins", "31")["models"]
+    assert reader.metric("ECE") == four(model["ece"])
+    reader.go("Groups and classes")
+    reader.choose("Group by", "region")
+    reader.shows("south")
+    reader.go("Fix")
+    reader.shows("a profile holds no rows")
+
+
+def test_a_profile_beside_the_file_of_its_rows(new_reader, rows, profile):
+    reader = new_reader()
+    reader.upload(rows, profile)
+    reader.go("Compare")
+    first, second = (row["ECE (equal width)"] for row in reader.table("The models side by side"))
+    assert first == second
+    assert_sound(reader)
+
+
+@pytest.mark.parametrize("look", ["dark", "phone"])
+def test_every_page_of_a_profile(new_reader, profile, look):
+    reader = new_reader(**LOOKS[look])
+    reader.upload(profile)
+    wrong = []
+    for title in PAGES.values():
+        reader.go(title)
+        assert_sound(reader)
+        reader.screenshot(SCREENSHOTS / f"profile-{title.lower().replace(' ', '-')}-{look}.png")
+        wrong += [f"{title}: {found}" for found in low_contrast(reader)]
+    assert not wrong, "\n".join(wrong)
