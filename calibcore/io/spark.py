@@ -24,7 +24,7 @@ _FIRST = 12_000  # rows of the first partition that are looked at; π²/6 times 
 _SHORT = 100_000  # rows of a partition that are read faster than another Python starts
 _LINES = 100  # that tell how a text is written
 _MISSING = "No module named 'calibcore'"
-_MALFORMED = "MALFORMED_RECORD"
+_MALFORMED = "MALFORMED_CSV_RECORD"
 _NO_WORKERS = (
     "The Python of Spark's workers has no calibcore. Install it on every executor, in the Python that PYSPARK_PYTHON names: "
     'python -m pip install "calibcore[spark]"'
@@ -117,11 +117,9 @@ def _summed(cells: Any) -> Any:
 @contextmanager
 def _worded() -> Iterator[None]:
     """What a user can mend, in a sentence instead of the JVM's pages."""
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as error:
+    except Exception as error:  # PySpark's own, or py4j's where rows are on their way
         if _MISSING in str(error):
             raise InputError(_NO_WORKERS) from None
         if _MALFORMED in str(error):
