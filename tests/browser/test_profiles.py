@@ -29,7 +29,7 @@ def test_a_profile_has_the_numbers_of_its_rows(new_reader, command, rows, profil
     (model,) = printed_json(command, "measure", rows)["models"]
     reader = new_reader()
     reader.upload(profile)
-    reader.shows("Reduced profile: 700 rows in ")
+    reader.shows("From a reduced profile: 700 rows in ")
     reader.shows(model["verdict"])
     assert reader.metric("ECE") == four(model["ece"])
     assert reader.metric("MCE").startswith(four(model["mce"]["value"]))
