@@ -189,9 +189,11 @@ def add_at(size: int, cell: NDArray[np.intp], first: Numbers, second: Numbers) -
 def check_same_kind(one: Profile, other: Profile) -> None:
     """InputError unless two profiles are of the same view of the same classes, and exact ones of the same precision."""
     kinds = [(p.view, p.task, p.n_classes) for p in (one, other)]
-    if kinds[0] != kinds[1] or (one.value.dtype != other.value.dtype and not (one.reduced or other.reduced)):
-        first, second = (f"{p.view} of {p.n_classes or '?'} classes ({p.value.dtype})" for p in (one, other))
-        raise InputError(f"Only profiles of the same view and precision can be added, not {first} and {second}.")
+    if kinds[0] != kinds[1]:
+        first, second = (f"{p.view} of {p.n_classes or '?'} classes" for p in (one, other))
+        raise InputError(f"Only profiles of the same view of as many classes can be added, not {first} and {second}.")
+    if one.value.dtype != other.value.dtype and not (one.reduced or other.reduced):
+        raise InputError(f"Only profiles of the same precision can be added, not {one.value.dtype} and {other.value.dtype}; reduce both.")
     first, second = (listing(p.classes, 6) if p.classes else "" for p in (one, other))
     if first and second and [name_key(c) for c in one.classes] != [name_key(c) for c in other.classes]:
         raise InputError(f"Only profiles of the same classes in the same order can be added, not of {first} and of {second}.")

@@ -50,6 +50,7 @@ class Profile:
     weight_squared, positive_squared : arrays of shape (cells,)
         The same for squared weights: redraws and intervals need them, since a weight of 10 is not ten rows.
     totals : Totals
+        In the top-label view of three or more classes the scores of the whole model, else those of the view.
     task : {"binary", "multiclass", "top_label"}
     n_classes : int
         0 if not known.
@@ -69,7 +70,7 @@ class Profile:
     is reduced if one of them is.
 
     A **reduced** profile (`to_reduced`) has at most 17,057 cells, however many rows.  *Exact* on it: count, accuracy,
-    confidence and gap of bins, ECE, MCE, RMSCE, the residual U-statistic, the noise floor, Brier score, log loss, the Murphy
+    confidence and gap of bins, ECE, MCE, RMSCE, the residual U-statistic, the noise floor, Brier score and log loss (of `calibcore.analyze`), the Murphy
     terms and O/E, for equal width of up to 100 bins and custom edges at such fractions, on either closed side.  *Bounded*
     (`calibcore.measures.reduction`): the ECE of equal-mass bins and of other edges, and the Kuiper range.  *Approximate*, with the
     mean of a cell in the place of its rows: CORP and its curve, smooth ECE, logistic fits, Spiegelhalter's variance.  *Not

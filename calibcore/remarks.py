@@ -85,7 +85,9 @@ def about_missing_rows(source: Predictions | Profile) -> list[str]:
     """What cannot be had of a model that is known from its profile alone."""
     if (isinstance(source, Profile) and not source.reduced) or (isinstance(source, Predictions) and source.has_rows):
         return []
-    return ["Not available without the rows: pairing with another model, clusters, the rows behind a bin, remedies."]
+    return [
+        "Not available without the rows: pairing with another model, clusters, the rows behind a bin, errors by predicted class, remedies."
+    ]
 
 
 def _written(x: float | None, digits: int = 2) -> str:

@@ -1,5 +1,6 @@
 """Profiles: cells, merging, and the sums made of them."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -85,13 +86,15 @@ def test_sum_of_profiles_has_the_notes_of_the_whole():
 
 def test_profiles_of_different_kinds_do_not_add():
     binary = Predictions.from_arrays([1, 0], [0.9, 0.2])
-    for other in (
-        profile([0.9], [1]),
-        binary.profile("positive"),
-        Predictions.from_arrays([1, 0], np.array([0.9, 0.2], dtype=np.float32)).profile(),
+    single = Predictions.from_arrays([1, 0], np.array([0.9, 0.2], dtype=np.float32)).profile()
+    for other, said in (
+        (profile([0.9], [1]), "same view of as many classes can be added, not top_label of 2 classes and top_label of ? classes"),
+        (binary.profile("positive"), "not top_label of 2 classes and positive of 2 classes"),
+        (single, "Only profiles of the same precision can be added, not float64 and float32; reduce both"),
     ):
-        with pytest.raises(cc.InputError, match="Only profiles of the same view and precision can be added"):
+        with pytest.raises(cc.InputError, match=re.escape(said)):
             binary.profile() + other
+    assert (binary.profile().to_reduced() + single.to_reduced()).n == 4
 
 
 def test_weighted_and_unweighted_profiles_add():

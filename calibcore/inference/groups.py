@@ -307,7 +307,8 @@ def _parts(predictions: Predictions, column: str) -> tuple[list[tuple[str, Predi
 def _unknown(predictions: Predictions, column: str) -> InputError:
     """There is no such column; the name that is nearly this one, and all others."""
     names = list(predictions.groups)
-    have = f"It has {listing(names, 10)}." if names else "It has none; name one with groups (--group)."
+    none = "It has none; name one with groups (--group)" + ("." if predictions.has_rows else ", where the profile is made of the rows.")
+    have = f"It has {listing(names, 10)}." if names else none
     near = difflib.get_close_matches(str(column).casefold(), [n.casefold() for n in names], 1, _NEAR)
     meant = "".join(f" Is {n!r} meant?" for n in names if n.casefold() in near)
     return InputError(f"{predictions.name} has no group column {column!r}.{meant} {have}", column=column, available=tuple(names))

@@ -59,6 +59,8 @@ def path_tables(path: Path, *, first_rows: bool = False, heard: Heard | None = N
         raise
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder. Give its files, or make one profile of them: calibcore reduce {path}") from None
     except (OSError, ValueError):
         raise InputError(f"{path} cannot be read as a file.") from None
     return passing or open_tables(data, path.name, first_rows=first_rows, heard=within(heard, _READ, 1))

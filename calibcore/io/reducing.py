@@ -61,7 +61,8 @@ def reduce(  # noqa: PLR0913 - what rows and their source can need
     Returns
     -------
     Profile
-        At most 17,057 cells; of float16 values, one cell for each.
+        At most 17,057 cells, however many rows; float16 probabilities keep a cell for each distinct value, so that every number is exact.
+        It holds one view and no groups (``mapping.groups`` are left out): see `reduce_models`.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def reduce_models(  # noqa: PLR0913 - what rows and their source can need
     Returns
     -------
     list of Predictions
-        One for each model, without rows.
+        One for each model, without rows; `calibcore.write_profiles` saves them in one file.
 
     Raises
     ------

@@ -227,13 +227,13 @@ def _style(text: str, declared: str | None) -> Style:
 
 
 def _separator(text: str) -> str:
-    best, fit, end = "", 0.0, text.rfind('"') + 2  # what is quoted ends before
+    best, fit, titles, end = "", 0.0, 0, text.rfind('"') + 2  # what is quoted ends before
     for separator in _SEPARATORS:
         start = _QUOTED.sub(lambda cell: cell[0].replace(separator, "_"), text[:end])  # noqa: B023 - done at once
-        rows = _table_rows(start + text[end:], separator)
+        rows, above = _below_titles(start + text[end:], separator)
         score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
-        if score > fit:
-            best, fit = separator, score
+        if (score, -above) > (fit, -titles) and score:  # what makes no title of the first line is the better one of two that fit
+            best, fit, titles = separator, score, above
     if best and (fit == 1.0 or _any_number(_table_rows(text, best))):
         return best
     blanks = _table_rows(text, " ")
@@ -246,9 +246,15 @@ def _separator(text: str) -> str:
 
 def _table_rows(text: str, separator: str) -> list[Sequence[str]]:
     """The first rows, without the titles above their header."""
+    return _below_titles(text, separator)[0]
+
+
+def _below_titles(text: str, separator: str) -> tuple[list[Sequence[str]], int]:
+    """The same, and how many titles there are."""
     rows = with_row_names(_first_records(text, Style(separator), _SAMPLE_LINES + _MAX_TITLES))
     header = find_header(rows, ragged=True)
-    return list(rows[0 if header.headless else header.above :][: _SAMPLE_LINES + 1])
+    above = 0 if header.headless else header.above
+    return list(rows[above:][: _SAMPLE_LINES + 1]), above
 
 
 def _fit(rows: Sequence[Sequence[str]]) -> float:

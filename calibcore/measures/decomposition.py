@@ -176,12 +176,17 @@ def corp(profile: Profile) -> CorpDecomposition:
     """`corp_decomposition` of a profile."""
     curve = isotonic(profile)
     base, whole, blocks = profile.accuracy, profile.weight_sum, curve.blocks
-    arrays = curve.value, curve.fitted, curve.weight, profile.positive
+    score, dsc, unc = view_brier(profile), total(blocks.weight * (blocks.fitted - base) ** 2) / whole, base * (1 - base)
+    if profile.inside is None:
+        arrays = curve.value, curve.fitted, curve.weight, profile.positive
+        mcb = total_of(lambda p, c, w, y: (p - c) * (w * (p + c) - 2 * y), *arrays) / whole
+    else:
+        mcb = score + dsc - unc  # the score is that of the rows, of which a cell knows the mean
     return CorpDecomposition(
-        score=view_brier(profile),
-        mcb=max(total_of(lambda p, c, w, y: (p - c) * (w * (p + c) - 2 * y), *arrays) / whole, 0.0),
-        dsc=total(blocks.weight * (blocks.fitted - base) ** 2) / whole,
-        unc=base * (1 - base),
+        score=score,
+        mcb=max(mcb, 0.0),
+        dsc=dsc,
+        unc=unc,
         log=_log_parts(profile, curve),
         curve=curve,
         scale=view_scale(profile),
@@ -191,17 +196,21 @@ def corp(profile: Profile) -> CorpDecomposition:
 
 def _log_parts(profile: Profile, curve: IsotonicCurve) -> LogDecomposition:
     base, whole, blocks = profile.accuracy, profile.weight_sum, curve.blocks
-    arrays = profile.weight, profile.positive, curve.fitted, profile.value, profile.complement
-    mcb = total_of(lambda w, e, c, p, q: log_gain(e, np.maximum(w - e, 0), (c, 1 - c), (p, q)), *arrays) / whole
     events, others = blocks.weight * blocks.fitted, blocks.weight * (1 - blocks.fitted)
     dsc = 0.0
     if base not in (0.0, 1.0):
         dsc = total(special.xlogy(events, blocks.fitted / base) + special.xlogy(others, (1 - blocks.fitted) / (1 - base))) / whole
+    score = view_log_loss(profile)
+    if profile.inside is None:
+        arrays = profile.weight, profile.positive, curve.fitted, profile.value, profile.complement
+        mcb = total_of(lambda w, e, c, p, q: log_gain(e, np.maximum(w - e, 0), (c, 1 - c), (p, q)), *arrays) / whole
+    else:
+        mcb = score + dsc - _entropy(base)
     clipped, infinite = _wrongly_excluded(profile, CLIP), _wrongly_excluded(profile, 0.0)
     if clipped is None and (profile.task != "multiclass" or profile.view != "top_label"):
         clipped = profile.totals.clipped
     return LogDecomposition(
-        score=view_log_loss(profile),
+        score=score,
         mcb=max(mcb, 0.0),
         dsc=max(dsc, 0.0),
         unc=_entropy(base),

@@ -21,11 +21,22 @@ FloatArray = NDArray[np.float64]
 Kind = Literal["exact", "bounded", "approximate", "unavailable"]
 _FLOAT32 = 2.0**-24  # by which an edge may move where rows met it as float32
 
-_ALWAYS = ("accuracy", "mean_confidence", "gap", "brier", "log_loss", "observed_expected")
+_ALWAYS = ("accuracy", "mean_confidence", "gap", "brier", "log_loss", "skill", "observed_expected")
 _OF_BINS = ("ece", "mce", "rmsce", "squared_error_debiased", "noise_floor", "murphy")
-_OF_MEANS = ("corp", "smooth_ece", "ece_sweep", "intercept_in_the_large", "cox", "spiegelhalter", "chance", "detection", "risk_coverage")
+_OF_MEANS = (
+    "pattern",
+    "corp",
+    "smooth_ece",
+    "ece_sweep",
+    "intercept_in_the_large",
+    "cox",
+    "spiegelhalter",
+    "chance",
+    "detection",
+    "risk_coverage",
+)
 _OF_MEANS_ON_REQUEST = ("bands", "hosmer_lemeshow", "kde", "kernel", "t_cal")
-_OF_ROWS = ("pairing", "clusters", "rows", "periods", "reconcile", "refinement", "remedies")
+_OF_ROWS = ("top_label_by_class", "pairing", "clusters", "rows", "periods", "reconcile", "refinement", "remedies")
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def test_frame_without_rows_or_with_repeated_columns():
 def test_paths_that_are_no_files(tmp_path):
     with pytest.raises(InputError, match="There is no file"):
         read(tmp_path / "no.csv")
-    with pytest.raises(InputError, match="cannot be read as a file"):
+    with pytest.raises(InputError, match=r"is a folder\. Give its files, or make one profile of them"):
         read(tmp_path)
     with pytest.raises(InputError, match="A int cannot be read"):
         read(3)

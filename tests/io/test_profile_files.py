@@ -255,7 +255,9 @@ def test_an_exact_profile_gives_the_numbers_of_the_rows():
     settings = cc.Settings(strategy="equal_mass", n_bins=11)
     mine, its = cc.analyze(found, settings).to_dict(), cc.analyze(rows, settings).to_dict()
     assert mine["precision"] is None
-    assert mine["notes"] == ["Not available without the rows: pairing with another model, clusters, the rows behind a bin, remedies."]
+    assert mine["notes"] == [
+        "Not available without the rows: pairing with another model, clusters, the rows behind a bin, errors by predicted class, remedies."
+    ]
     for key in ("n", "ece", "mce", "rmsce", "chance", "gap", "bins", "corp", "verdict"):
         assert mine[key] == its[key], key
 

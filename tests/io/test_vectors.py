@@ -327,6 +327,10 @@ def test_many_rows_are_fast():
     np.testing.assert_array_equal(predictions.probabilities, wide)
 
 
+def test_marks_inside_vectors_do_not_split_lines_whose_first_would_be_a_title():
+    assert matrix(b"label,probs\n0,[1.0;0.0;0.0]\n1,[0.0;0.5;0.5]\n2,[0.0;0.0;1.0]\n") == [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1]]
+
+
 @given(
     st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=2, max_size=12),
     st.sampled_from([", ", " ", ";", "  ", ",\n"]),

@@ -115,8 +115,13 @@ def test_a_model_without_rows_is_analysed_like_its_rows(view):
         assert b[name] == pytest.approx(a[name], abs=1e-12), name
     assert b["classwise"]["mean"] == pytest.approx(a["classwise"]["mean"], abs=1e-12)
     assert b["log_loss"]["value"] == pytest.approx(a["log_loss"]["value"], abs=1e-12)
-    assert b["skill"]["brier"] == pytest.approx(a["skill"]["brier"], abs=1e-12)
-    assert b["gap"]["low"] == pytest.approx(a["gap"]["low"], abs=1e-7)
+    for score in ("brier", "log_loss"):
+        assert b["skill"][score] == pytest.approx(a["skill"][score], abs=1e-12)
+    assert b["precision"]["skill"]["kind"] == "exact"
+    assert b["gap"]["low"] == pytest.approx(a["gap"]["low"], abs=1e-12)
+    for corp in (b["corp"], b["corp"]["log_loss"]):  # of one view there is one score, and its parts add up to it
+        assert corp["mcb"] - corp["dsc"] + corp["unc"] == pytest.approx(corp["score"], abs=1e-12)
+    assert b["corp"]["log_loss"]["score"] == pytest.approx(a["corp"]["log_loss"]["score"], abs=1e-12)
     one, two = (x["on_request"]["groups"]["site"]["groups"] for x in (a, b))
     for g, h in zip(one, two, strict=True):
         assert (h["name"], h["n"]) == (g["name"], g["n"])
