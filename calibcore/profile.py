@@ -70,11 +70,11 @@ class Profile:
     is reduced if one of them is.
 
     A **reduced** profile (`to_reduced`) has at most 17,057 cells, however many rows.  *Exact* on it: count, accuracy,
-    confidence and gap of bins, ECE, MCE, RMSCE, the residual U-statistic, the noise floor, Brier score and log loss (of `calibcore.analyze`), the Murphy
-    terms and O/E, for equal width of up to 100 bins and custom edges at such fractions, on either closed side.  *Bounded*
-    (`calibcore.measures.reduction`): the ECE of equal-mass bins and of other edges, and the Kuiper range.  *Approximate*, with the
-    mean of a cell in the place of its rows: CORP and its curve, smooth ECE, logistic fits, Spiegelhalter's variance.  *Not
-    available*: pairing, clusters, the rows behind a bin.
+    confidence and gap of bins, ECE, MCE, RMSCE, the residual U-statistic, the noise floor, Brier score and log loss (of
+    `calibcore.analyze`), skill, the Murphy terms and O/E, for equal width of up to 100 bins and custom edges at such fractions, on
+    either closed side.  *Bounded* (`calibcore.measures.reduction`): the ECE of equal-mass bins and of other edges, and the Kuiper
+    range.  *Approximate*, with the mean of a cell in the place of its rows: CORP and its curve, smooth ECE, logistic fits,
+    Spiegelhalter's variance.  *Not available*: pairing, clusters, the rows behind a bin.
     """
 
     view: str
