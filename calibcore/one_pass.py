@@ -84,7 +84,7 @@ class _Seen:
     @property
     def slow(self) -> bool:
         """Whether single steps take so long that two threads do not wait for each other between them, and are worth their room."""
-        return self.walk is _top or self.kernel is not None
+        return self.walk is _top or self.kernel is not None or self.partition.strategy != "equal_width"
 
     def sums(self, rows: slice) -> BlockSums:
         """Of some rows, by bin."""
@@ -163,24 +163,31 @@ def mass_cuts(y_true: Any, y_prob: Any, n_bins: int) -> NDArray[np.float64] | No
         return None
     values = arrays[1]
     wanted = quantile_ranks(len(values), n_bins)
-    count = np.zeros(_CELLS + 1, np.int64)
     try:
-        for _, cell in _cells(values):
-            count += np.bincount(cell, minlength=_CELLS + 1)
+        count = np.sum(in_shares(len(values), values.size, lambda rows: _counted(values[rows])), axis=0)
     except OutOfOrdinaryError:
         return None
     upto = np.cumsum(count)
     at = np.searchsorted(upto, wanted, side="left")
     chosen = np.zeros(_CELLS + 1, np.bool_)
     chosen[at] = True
-    kept, filled = np.empty(int(count[chosen].sum()), values.dtype), 0
-    for block, cell in _cells(values):
-        some = block[chosen[cell]]
-        kept[filled : filled + len(some)] = some
-        filled += len(some)
+    kept = np.concatenate(in_shares(len(values), values.size, lambda rows: _chosen(values[rows], chosen)))
     kept.sort()
     left_out = np.cumsum(np.where(chosen, 0, count))  # rows below a chosen cell that were not kept
     return np.asarray(kept[wanted - 1 - left_out[at]] + 0.0, np.float64)  # turns -0.0 into 0.0
+
+
+def _counted(values: Numbers) -> NDArray[np.int64]:
+    """How many lie in each narrow cell."""
+    count = np.zeros(_CELLS + 1, np.int64)
+    for _, cell in _cells(values):
+        count += np.bincount(cell, minlength=_CELLS + 1)
+    return count
+
+
+def _chosen(values: Numbers, chosen: NDArray[np.bool_]) -> Numbers:
+    """Those in chosen cells."""
+    return np.concatenate([block[chosen[cell]] for block, cell in _cells(values)])
 
 
 def _cells(values: Numbers) -> Iterator[tuple[Numbers, NDArray[np.intp]]]:
