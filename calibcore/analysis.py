@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -198,8 +198,7 @@ def document(analyses: Sequence[Analysis], labels: MultiLabel | None = None) -> 
     }
 
 
-def _only(baseline: str, found: Iterable[Differences]) -> dict[str, int]:
-    rows = list(found)
+def _only(baseline: str, rows: Sequence[Differences]) -> dict[str, int]:
     return {baseline: max((d.pairing.only_first for d in rows), default=0), **{d.model: d.pairing.only_second for d in rows}}
 
 
@@ -251,32 +250,24 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
     judged = source if isinstance(source, Profile) or "top_label" in source.views else profile
     top = judged if isinstance(judged, Profile) else judged.profile("top_label")
     positive = source.profile("positive") if isinstance(source, Predictions) and "positive" in source.views else None
-    bins = profile.bin(settings.partition(profile))
-    chance = chance_range(profile, settings.partition(profile), seed=settings.seed)
+    partition = settings.partition(profile)
+    bins, chance = profile.bin(partition), chance_range(profile, partition, seed=settings.seed)
 
-    def judge() -> tuple[Detection, Pattern, Verdict]:
+    def judge() -> dict[str, Any]:
         detection = judged.remember("detection", lambda: detect(judged))
         pattern = judged.remember("pattern", lambda: find_pattern(top, detection, positive=positive))
         verdict = find_verdict(top, detection, pattern, chance, positive=positive, level=settings.level)
-        return detection, advised(pattern, verdict), verdict
+        return {"detection": detection, "pattern": advised(pattern, verdict), "verdict": verdict}
 
-    subject = Subject(source, profile, settings)
-    measures = shown(subject)
-    found = together(
-        len(profile),
-        {
-            "judged": judge,
-            **measures,
-            "floors": lambda: _of_classes(source, settings, classwise_floors) or {},
-            "classwise": lambda: _of_classes(source, settings, classwise_error),
-            "sweep": lambda: _sweep(profile, settings),
-            "chance_sweep": lambda: _chance_sweep(profile, settings),
-            "gap": lambda: mean_gap(profile, settings.level),
-        },
-    )
-    detection, pattern, verdict = found.pop("judged")
-    measures = {name: found.pop(name) for name in measures}
-    known = precision(profile, settings.partition(profile), closed=settings.closed, ties=settings.ties)
+    measures = shown(subject := Subject(source, profile, settings))
+    numbers: dict[str, Callable[[], Any]] = {
+        "floors": lambda: _of_classes(source, settings, classwise_floors) or {},
+        "classwise": lambda: _of_classes(source, settings, classwise_error),
+        "sweep": lambda: _sweep(profile, settings),
+        "chance_sweep": lambda: _chance_sweep(profile, settings),
+    }
+    found = together(len(profile), {"judged": judge, **measures, **numbers})
+    known = precision(profile, partition, closed=settings.closed, ties=settings.ties)
     return Analysis(
         settings=settings,
         **_identity(source),
@@ -284,6 +275,7 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         weight_sum=profile.weight_sum,
         accuracy=profile.accuracy,
         mean_confidence=profile.mean_confidence,
+        gap=mean_gap(profile, settings.level),
         bins=bins,
         chance=chance,
         brier=profile.totals.brier / profile.weight_sum,
@@ -291,9 +283,6 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
         log_loss=profile.totals.log_loss / profile.weight_sum,
         clipped=profile.totals.clipped,
         views=_views(source, settings),
-        detection=detection,
-        pattern=pattern,
-        verdict=verdict,
         precision=known,
         notes=(
             *about_source(source),
@@ -301,9 +290,10 @@ def analyze(source: Predictions | Profile, settings: Settings | None = None) -> 
             *about_reduction(profile, known),
             *about_missing_rows(source),
         ),
-        measures=measures,
+        measures={name: found[name] for name in measures},
         requested=requested(subject),
-        **found,
+        **found["judged"],
+        **{name: found[name] for name in numbers},
     )
 
 
@@ -355,8 +345,7 @@ def _of_classes(source: Predictions | Profile, settings: Settings, measure: Call
 def _views(source: Predictions | Profile, settings: Settings) -> dict[str, BinnedStatistics]:
     if isinstance(source, Profile):
         return {source.view: source.bin(settings.partition(source))}
-    names = tuple(v for v in ("top_label", "positive") if v in source.views)
-    profiles = {name: source.profile(name) for name in names}
+    profiles = {v: source.profile(v) for v in ("top_label", "positive") if v in source.views}
     return {name: p.bin(settings.partition(p)) for name, p in profiles.items()}
 
 

@@ -303,7 +303,7 @@ class Predictions:
         return replace(self, **parts, groups={k: v[rows] for k, v in self.groups.items()}, n_tied=tied, _memo=Memo())
 
     def but(self, **changes: Any) -> Predictions:
-        """The same rows with another name, source or notes; what was put off stays so."""
+        """The same rows with other fields and nothing remembered of the old ones; what was put off stays so."""
         return Predictions(**{**as_kept(self), "_memo": Memo(), **changes})
 
     @property

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcore as cc
-from calibcore.later import Memo
 from calibcore.settings import REQUESTS
 
 SLACK = 1e-9
@@ -331,7 +330,7 @@ def test_the_scale_of_the_weights_does_not_matter(data):
     requests = data.draw(st.sampled_from([(), ("adaptive",), ("hosmer_lemeshow",), ("kernel",), ("t_cal",), ("bands",)]))
     how = data.draw(looks(model, requests))
     found = analysed(model, how)
-    scaled = replace(model, weight=model.weight * 2.0 ** data.draw(st.sampled_from([-30, 7, 30])), _memo=Memo())
+    scaled = model.but(weight=model.weight * 2.0 ** data.draw(st.sampled_from([-30, 7, 30])))
     if found is not None and found["detection"]["statistics"]["q"] is not None:  # infinite: a fault that is known
         assert differing(found, analysed(scaled, how), SUMS) == set()
 
@@ -360,7 +359,7 @@ def test_a_row_twice_is_a_row_of_weight_two(data):
     how = replace(data.draw(looks(model)), ties="together")  # shared ties are cut at whole rows, and weights anywhere
     weight = np.ones(model.n) if model.weight is None else model.weight
     twice = model.take(np.repeat(np.arange(model.n), 2))
-    heavy = replace(model, weight=2 * weight, _memo=Memo())
+    heavy = model.but(weight=2 * weight)
     twice = replace(twice, row=np.arange(1, twice.n + 1), weight=None if model.weight is None else twice.weight)
     both = [analysed(m, how) for m in (heavy, twice)]
     alike = [points(b) for b in both]
@@ -470,7 +469,7 @@ def test_nasty_models_and_every_request(name):
 def test_nasty_models_by_group_and_period(name):
     model = NASTY[name]()
     split = np.arange(model.n) % 2
-    model = replace(model, groups={"g": split}, time=split.astype(float), _memo=Memo())
+    model = model.but(groups={"g": split}, time=split.astype(float))
     for view in model.views[:3]:
         found = analysed(model, cc.Settings(view=view, on_request=("groups", "periods")))
         assert found is not None

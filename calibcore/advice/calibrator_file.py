@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from calibcore.advice.calibrators import METHODS, Parameters, Sample, fit_notes, method_named, probability_matrix
 from calibcore.checks import checked_probabilities, checked_row_sums, listing, name_key, name_text, needs, rows_text
 from calibcore.errors import InputError
-from calibcore.later import Memo
 from calibcore.predictions import Predictions
 from calibcore.profile import Task
 from calibcore.top_label import both_sides
@@ -297,7 +296,7 @@ def with_matrix(predictions: Predictions, matrix: FloatArray, *, name: str, note
     """The same rows with other probabilities, shape (n, K); of confidences alone (P(wrong), P(right))."""
     if predictions.task == "top_label":
         confidence = np.ascontiguousarray(matrix[:, 1])
-        return replace(predictions, name=name, confidence=confidence, n_tied=0, notes=notes, _memo=Memo())
+        return predictions.but(name=name, confidence=confidence, n_tied=0, notes=notes)
     assert predictions.label is not None
     carried = {k: getattr(predictions, k) for k in ("weight", "groups", "ids", "cluster", "time", "row", "n_excluded", "source")}
     return Predictions.from_matrix(predictions.label, matrix, predictions.classes, name=name, notes=notes, **carried)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,6 @@ from calibcore.checks import needs, rows_text
 from calibcore.errors import InputError
 from calibcore.inference.chance import ChanceRange, chance_range
 from calibcore.inference.intervals import Estimate
-from calibcore.later import Memo
 from calibcore.partition import Partition
 from calibcore.predictions import Predictions
 from calibcore.proportions import checked_level
@@ -376,7 +375,7 @@ def confidence_only(predictions: Predictions) -> Predictions:
     Maps of one probability can then be tried on a model of three or more classes: they repair the confidence, and the
     predicted class stays as it is.
     """
-    return replace(predictions, task="top_label", probabilities=None, n_tied=0, _memo=Memo())
+    return predictions.but(task="top_label", probabilities=None, n_tied=0)
 
 
 def _plain(result: Any) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,36 +13,27 @@ from calibcore.checks import listing
 from calibcore.errors import InputError
 from calibcore.io.columns import Table, as_table
 from calibcore.io.encodings import NO_TABLE, Text, decoded
-from calibcore.io.headers import Header, check_names, find_header, is_number, position_names, with_row_names
+from calibcore.io.headers import Header, check_names, find_header, is_number, position_names
 from calibcore.io.quotes import check_quotes
-from calibcore.io.vocabulary import is_named
+from calibcore.io.text_style import (
+    LONG_CELLS,
+    LONG_SAMPLE,
+    MAX_TITLES,
+    SAMPLE_LINES,
+    Style,
+    cell_reader,
+    first_records,
+    is_row,
+    records,
+    style_of,
+)
 from calibcore.io.weka_text import plain_output
 
-__all__ = ["LONG_CELLS", "NO_TABLE", "decoded", "ragged", "read_delimited"]
+__all__ = ["NO_TABLE", "decoded", "ragged", "read_delimited"]
 
-_SAMPLE_LINES = 20
-_LONG_SAMPLE = 2000  # lines of a single column
-_MAX_TITLES = 30  # lines above a header
-_SEPARATORS = (";", ",", "\t", "|")
 _SPOKEN = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars", " ": "spaces", "\n": "one column"}
 _DECLARED = re.compile(r'"?sep=(.)"?[ ;,\t]*\r?\n?', re.IGNORECASE)
-LONG_CELLS = "Check whether a quote is never closed, or leave out the column of long texts."
-_QUOTED = re.compile(r'(?<![^\s;,|])"(?:[^"]++|"")*+"(?![^\s;,|])')
 _LIBSVM = re.compile(r"\S+(\s+\d+:[+-]?[\d.][\d.eE+-]*)+\s*(#.*)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How cells are set apart: the separator, the quote sign, and whether blanks after a separator do not count."""
-
-    separator: str
-    quote: str = '"'
-    skip_blanks: bool = False
-
-    @property
-    def slow(self) -> bool:
-        """Whether only the slow parser knows this style."""
-        return self.separator in " \n" or self.skip_blanks
 
 
 def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
@@ -70,7 +60,7 @@ def read_delimited(data: bytes, name: str, *, complete: bool = True) -> Table:
     source, sparse = _without_features(source)
     if not source.start.strip():
         raise InputError("The file is empty. Save it again.", rule=NO_TABLE)
-    style = _style(source.start, declared)
+    style = style_of(source.start, declared)
     source, header, notes = _located(source, style, comments)
     check_names(header.names)
     arrow, extra = _parse(source, style, header)
@@ -122,7 +112,7 @@ def _without_features(source: Text) -> tuple[Text, tuple[str, ...]]:
     made = plain_output(source.start) and plain_output(source.whole)
     if made:
         return Text(made.encode(), made, source.encoding, source.notes), ("Weka's plain output was read as a table.",)
-    lines = list(islice((line for line in source.start.splitlines() if line.strip()), _SAMPLE_LINES))
+    lines = list(islice((line for line in source.start.splitlines() if line.strip()), SAMPLE_LINES))
     if len(lines) < 2 or not all(_LIBSVM.fullmatch(line) for line in lines):
         return source, ()
     labels = "\n".join(line.split(maxsplit=1)[0] for line in source.whole.splitlines() if line.strip()) + "\n"
@@ -132,7 +122,7 @@ def _without_features(source: Text) -> tuple[Text, tuple[str, ...]]:
 
 def _located(source: Text, style: Style, comments: tuple[str, ...]) -> tuple[Text, Header, tuple[str, ...]]:
     """The text from its header on, the header, and notes on what stands above it."""
-    rows = _first_records(source.start, style, _LONG_SAMPLE if style.separator == "\n" else _SAMPLE_LINES + _MAX_TITLES)
+    rows = first_records(source.start, style, LONG_SAMPLE if style.separator == "\n" else SAMPLE_LINES + MAX_TITLES)
     header = find_header(rows, ragged=True)
     if comments and (named := _commented_header(comments[-1], style, header, rows)):
         header, comments = named, comments[:-1]
@@ -150,7 +140,7 @@ def _located(source: Text, style: Style, comments: tuple[str, ...]) -> tuple[Tex
 
 def _commented_header(comment: str, style: Style, header: Header, rows: list[list[str]]) -> Header | None:
     """The header where it stands behind a ``#``, as numpy.savetxt writes it: as many names as the table without one has columns."""
-    cells = next(_records(comment, style), [])
+    cells = next(records(comment, style), [])
     names = tuple(c.strip() for c in cells)
     width = len(rows[header.above])
     fits = len(names) == width and len(set(names)) == width and not any(is_number(n) for n in names)
@@ -160,7 +150,7 @@ def _commented_header(comment: str, style: Style, header: Header, rows: list[lis
     return Header(names, header.above, headless=True, commented=True) if values else None
 
 
-def _length(text: str, style: Style, records: int) -> int:
+def _length(text: str, style: Style, count: int) -> int:
     """Characters that the first records take, with the blank lines before the next one."""
     taken: list[str] = []
 
@@ -169,135 +159,11 @@ def _length(text: str, style: Style, records: int) -> int:
             taken.append(line)
             yield line
 
-    reader = _reader(lines(), style)
-    for _ in range(records):
-        while not _counts(next(reader), style):
+    reader = cell_reader(lines(), style)
+    for _ in range(count):
+        while not is_row(next(reader), style):
             pass
     return sum(len(line) for line in taken)
-
-
-def _reader(lines: Iterator[str], style: Style) -> Any:
-    if style.separator == "\n":
-        return csv.reader(lines, delimiter="\x1f", quotechar=style.quote)
-    return csv.reader(lines, delimiter=style.separator, quotechar=style.quote, skipinitialspace=style.separator == " " or style.skip_blanks)
-
-
-def _counts(row: list[str], style: Style) -> bool:
-    """Whether a row is one; blank lines are none."""
-    return any(c.strip() for c in row) or (len(row) > 1 and style.separator != " ")
-
-
-def _records(text: str, style: Style) -> Iterator[list[str]]:
-    """Rows of cells, without blank lines."""
-    blanks = style.separator == " "
-    reader = _reader(io.StringIO(text, newline=""), style)
-    try:
-        for row in reader:
-            cells = row[:-1] if blanks and row and row[-1] == "" else row  # blanks at the line's end
-            if _counts(cells, style):
-                yield cells
-    except csv.Error as error:
-        if "field limit" in str(error):
-            raise InputError(f"Line {reader.line_num:,} holds a cell of more than {csv.field_size_limit():,} signs. {LONG_CELLS}") from None
-        raise InputError(f"Line {reader.line_num:,} cannot be split into cells ({error}). Check its quotes.") from None
-
-
-def _first_records(text: str, style: Style, most: int = _SAMPLE_LINES) -> list[list[str]]:
-    found: list[list[str]] = []
-    try:
-        for row in _records(text, style):
-            found.append(row)
-            if len(found) > most:
-                break
-    except InputError:
-        pass  # the wrong separator; another one is tried
-    return found
-
-
-def _style(text: str, declared: str | None) -> Style:
-    """The separator that gives the first lines equal numbers of cells (``;`` before ``,``), and how cells are quoted."""
-    separator = declared if declared in (*_SEPARATORS, " ") else _separator(text)
-    if separator == "\n":
-        return Style(separator)
-    start = "\n".join(text.splitlines()[:_SAMPLE_LINES])
-    mark = re.escape(separator)
-    spaced = separator != " " and re.search(rf'{mark} +"[^"\n]*"\s*({mark}|$)', start, re.MULTILINE) is not None
-    single = '"' not in start and re.search(rf"(^|{mark})\s*'[^'\n]*'\s*({mark}|$)", start, re.MULTILINE) is not None
-    return Style(separator, "'" if single else '"', skip_blanks=spaced)
-
-
-def _separator(text: str) -> str:
-    best, fit, titles, end = "", 0.0, 0, text.rfind('"') + 2  # what is quoted ends before
-    for separator in _SEPARATORS:
-        start = _QUOTED.sub(lambda cell: cell[0].replace(separator, "_"), text[:end])  # noqa: B023 - done at once
-        rows, above = _below_titles(start + text[end:], separator)
-        score = _fit(rows) if rows and len(rows[0]) > 1 else 0.0
-        if (score, -above) > (fit, -titles) and score:  # what makes no title of the first line is the better one of two that fit
-            best, fit, titles = separator, score, above
-    if best and (fit == 1.0 or _any_number(_table_rows(text, best))):
-        return best
-    blanks = _table_rows(text, " ")
-    if not best and blanks and len(blanks[0]) > 1 and _fit(blanks) == 1.0 and _has_numbers(blanks):
-        return " "
-    if not best and _is_column(text):
-        return "\n"
-    raise _no_table(text)
-
-
-def _table_rows(text: str, separator: str) -> list[Sequence[str]]:
-    """The first rows, without the titles above their header."""
-    return _below_titles(text, separator)[0]
-
-
-def _below_titles(text: str, separator: str) -> tuple[list[Sequence[str]], int]:
-    """The same, and how many titles there are."""
-    rows = with_row_names(_first_records(text, Style(separator), _SAMPLE_LINES + _MAX_TITLES))
-    header = find_header(rows, ragged=True)
-    above = 0 if header.headless else header.above
-    return list(rows[above:][: _SAMPLE_LINES + 1]), above
-
-
-def _fit(rows: Sequence[Sequence[str]]) -> float:
-    """How well rows agree: 1 if all have the header's width; else the share that has, or half the share of a common width."""
-    widths = [len(r) - (len(r) == len(rows[0]) + 1 and not r[-1]) for r in rows[1:]]
-    if not widths:
-        return 1.0
-    equal = widths.count(len(rows[0])) / len(widths)
-    common = max(widths, key=widths.count)
-    alike = widths.count(common) / len(widths) if common > 1 else 0.0
-    return max(equal if equal >= 0.5 else 0.0, alike / 2 if alike >= 0.6 else 0.0)
-
-
-def _any_number(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether some cell below the header is a number: commas alone do not make a letter a table."""
-    return any(is_number(cell) for row in rows[1:] for cell in row)
-
-
-def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether some column holds numbers under its header; blanks between words are not a table."""
-    return len(rows) > 1 and any(all(len(r) > i and is_number(r[i]) for r in rows[1:]) for i in range(len(rows[0])))
-
-
-def _is_column(text: str) -> bool:
-    """Whether lines are the cells of one column: numbers, or short names that come again."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()][: _LONG_SAMPLE + 1]
-    if len(lines) < 2:
-        return False
-    if all(is_number(line) for line in lines[1:]):
-        return len(lines[0]) <= 100
-    body = lines[1:] if is_named(lines[0], "label", exact=True) else lines
-    return all(len(line) <= 100 for line in lines) and (body is not lines or len(set(body)) * 2 <= len(body))
-
-
-def _no_table(text: str) -> InputError:
-    lines = [line.strip() for line in text.splitlines() if line.strip()][: _SAMPLE_LINES + 1]
-    if len(lines) > 1 and all(re.fullmatch(r"\w{1,60}", line) for line in lines):
-        sentence = f"The file has only one column ({lines[0][:40]!r}). A label and a probability in each row are needed."
-        return InputError(sentence, rule=NO_TABLE)
-    return InputError(
-        "This is plain text, not a table: its lines have no separator in common. Save the predictions as CSV, Parquet or JSON Lines.",
-        rule=NO_TABLE,
-    )
 
 
 def _parse(source: Text, style: Style, header: Header) -> tuple[Any, int]:
@@ -333,7 +199,7 @@ def _trailing(extra: int, rows: int) -> tuple[str, ...]:
 def _parse_slowly(text: str, style: Style, header: Header) -> tuple[Any, int]:
     import pyarrow as pa
 
-    rows = list(_records(text, style))[0 if header.headless else 1 :]
+    rows = list(records(text, style))[0 if header.headless else 1 :]
     width = len(header.names)
     extra = [len(r) == width + 1 and not r[-1].strip() for r in rows]
     for number, (row, trailing) in enumerate(zip(rows, extra, strict=True), 1):

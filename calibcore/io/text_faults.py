@@ -9,7 +9,8 @@ from typing import Any
 from calibcore.errors import InputError
 from calibcore.io.big_text import Cells
 from calibcore.io.quotes import check_closed, check_hidden
-from calibcore.io.text import LONG_CELLS, ragged
+from calibcore.io.text import ragged
+from calibcore.io.text_style import LONG_CELLS
 
 __all__ = ["check_lines", "check_rows"]
 

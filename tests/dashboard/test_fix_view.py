@@ -2,14 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from test_app import CSV, alts, charts, csv_file, read, start, words
 
 import calibcore as cc
 from calibcore.advice.recalibration import confidence_only
-from calibcore.later import Memo
 from calibcore.report import fix_exports, fix_words
 
 PAGE = "views/fix.py"
@@ -163,7 +161,7 @@ def test_names_are_text():
 
 def test_clusters_stay_together():
     model = model_of(too_sure())
-    found = cc.remedies(replace(model, cluster=(model.row // 2), _memo=Memo()))
+    found = cc.remedies(model.but(cluster=(model.row // 2)))
     assert "Rows of one cluster stay together" in fix_words.how_judged(found)
 
 

@@ -13,7 +13,6 @@ from calibcore.advice.recalibration import remedies
 from calibcore.inference.groups import by_group
 from calibcore.inference.intervals import Estimate
 from calibcore.inference.periods import by_period
-from calibcore.later import Memo
 from calibcore.plot.interactive import figure
 from calibcore.plot.marks import NEXT_LINE, Axis, Intervals, Label, Line, Over, Points, Ribbon, Rule, Whiskers
 from calibcore.plot.reliability import y_start
@@ -152,7 +151,7 @@ def test_the_gap_of_all_rows_is_that_of_the_rows():
 
 
 def test_weighted_groups_have_no_overall_line_unless_given():
-    weighted = replace(SITES, weight=np.arange(1.0, 102.0), _memo=Memo())
+    weighted = SITES.but(weight=np.arange(1.0, 102.0))
     assert [r.text for r in only(plot.groups(by_group(weighted, "site", minimum=20)), Rule)] == ["no gap"]
 
 
