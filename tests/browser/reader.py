@@ -18,7 +18,6 @@ from playwright.sync_api import Error as PlaywrightError
 
 DESKTOP = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 360, "height": 780}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
-ZOOMED = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # 1280 × 800 at 200 %
 TIMEOUT = 30_000  # milliseconds; plenty, since several browsers may share the machine
 
 # Streamlit tells by two attributes whether its script runs and whether the socket is open; this keeps their history.
@@ -80,10 +79,9 @@ async () => {
 """
 
 
-def new_context(browser: Browser, *, phone: bool = False, dark: bool = False, zoomed: bool = False) -> BrowserContext:
-    """A profile without a past: a desktop, a phone or a page at 200 %, of a reader who prefers light or dark pages."""
-    screen = PHONE if phone else ZOOMED if zoomed else DESKTOP
-    options: dict[str, Any] = {**screen, "color_scheme": "dark" if dark else "light"}
+def new_context(browser: Browser, *, phone: bool = False, dark: bool = False) -> BrowserContext:
+    """A profile without a past: a desktop or a phone, of a reader who prefers light or dark pages."""
+    options: dict[str, Any] = {**(PHONE if phone else DESKTOP), "color_scheme": "dark" if dark else "light"}
     return browser.new_context(**options, accept_downloads=True, reduced_motion="reduce")
 
 

@@ -26,11 +26,28 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / name for name in made]
 
 
+@pytest.fixture(scope="module")
+def visitor(server, desktop, files):
+    """A reader who has added both files and stays for all tests of this module."""
+    from reader import Reader
+
+    one = Reader(desktop, server.url)
+    one.open()
+    one.upload(*files)
+    yield one
+    one.close()
+
+
 @pytest.fixture
-def with_files(reader, files):
-    """A reader who has added both files."""
-    reader.upload(*files)
-    return reader
+def with_files(visitor, server):
+    """The visitor, with no setting of an earlier test; at the end nothing may have gone wrong."""
+    problems, printed = len(visitor.problems()), len(server.log())
+    yield visitor
+    assert visitor.problems()[problems:] == []
+    assert server.outside() == []
+    assert server.log()[printed:] == ""
+    with visitor.rerun():
+        visitor.page.get_by_role("button", name="Reset settings").click()
 
 
 def check_scores(reader, command, files, *options, strategy="equal-width"):
@@ -63,6 +80,7 @@ def test_the_first_visit_shows_the_verdict_of_a_sample(reader, command, tmp_path
 
 def test_overview_of_an_upload(with_files, command, files):
     reader = with_files
+    reader.go("Overview")
     for file, model in zip(files, printed_json(command, "measure", *files)["models"], strict=True):
         reader.choose("Model", file.stem)
         reader.shows(model["verdict"])
@@ -98,6 +116,7 @@ def test_a_click_on_a_bin_shows_its_rows(with_files, command, files):
     model = printed_json(command, "measure", files[0])["models"][0]
     widest = model["bins"][model["mce"]["bin"]]
     reader.go("Bins and rows")
+    reader.choose("Model", "scored")
     gaps = reader.chart("Gaps of scored")
     heights = [b.bounding_box()["height"] for b in gaps.locator(".barlayer .point").all()]
     reader.click_mark(gaps, ".barlayer .point", heights.index(max(heights)))
@@ -107,6 +126,8 @@ def test_a_click_on_a_bin_shows_its_rows(with_files, command, files):
 
 def test_a_click_on_a_point_of_the_diagram_leads_to_its_rows(with_files, command, files):
     reader = with_files
+    reader.go("Overview")
+    reader.choose("Model", "scored")
     filled = [b for b in printed_json(command, "measure", files[0])["models"][0]["bins"] if b["count"]]
     diagram = reader.chart("Reliability diagram of scored")
     points = diagram.locator(".scatterlayer .points path")
@@ -150,6 +171,7 @@ def test_downloads_equal_the_command_line(with_files, command, files, tmp_path):
 def test_downloads_of_one_model_and_of_a_bin(with_files, command, files, tmp_path):
     reader = with_files
     reader.go("Bins and rows")
+    reader.choose("Model", "scored")
     document = printed_json(command, "measure", files[0])
     reader.unfold("Take away")
     assert json.loads(reader.download("All results (JSON)", tmp_path).read_text()) == document

@@ -1,4 +1,4 @@
-"""From the files to the report, once with a pointer and once with the keyboard alone: question, answers, comparison, remedy, report."""
+"""From the files to the report with the keyboard alone: question, answers, comparison, remedy, report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 
 import pytest
 from made_files import csv_bytes, four, printed_json, saved
-from menu import PAGES, assert_sound
 from playwright.sync_api import Error as PlaywrightError
 
 pytestmark = pytest.mark.browser
@@ -41,38 +40,6 @@ def report_of(command, files, folder, *options):
     target = folder / "cli.html"
     subprocess.run([command, "report", *map(str, files), *ASKED, *options, "-o", str(target)], check=True, timeout=90, capture_output=True)
     return target.read_text()
-
-
-def test_from_the_files_to_the_report(reader, command, files, tmp_path):
-    reader.upload(*files)
-    for name in ("bold.csv", "meek.csv"):
-        reader.shows(f"{name} can be read in more than one way.", within=reader.dialog)
-        reader.answer("malignant")
-        with reader.rerun():
-            reader.dialog.get_by_role("button", name="Read the file").click()
-    sidebar = reader.page.get_by_test_id("stSidebar")
-    bold = printed_json(command, "measure", files[0], *ASKED)["models"][0]
-    reader.shows(bold["verdict"])
-    reader.shows("It is not known whether the model was trained or tuned on these rows")
-    for i in range(2):
-        with reader.rerun():
-            sidebar.get_by_role("radiogroup", name=QUESTION).nth(i).get_by_role("radio", name="No", exact=True).click()
-    reader.hides("It is not known whether")
-    reader.follow(re.compile("^Next: compare"))
-    differs = difference_of(command, files)["log_loss"]["value"]
-    assert reader.table("Differences to the baseline")[0]["Log loss"].startswith(f"{differs:+.4f}".replace("-", "−"))
-    seen = ["Overview", "Compare"]
-    while "Report" not in seen:
-        reader.follow(re.compile("^Next: "))
-        assert_sound(reader)
-        seen.append({"bins": "Bins and rows"}.get(address(reader), PAGES[address(reader)]))
-    assert seen == [title for title in PAGES.values() if title != "Learn"]
-    assert "meek" in reader.widget("stMultiSelect", re.compile("^Other models in its table")).inner_text()
-    reader.toggle("Test recalibration")
-    reader.page.frame_locator("iframe").get_by_text("Log loss").first.wait_for()
-    page = reader.download("Report (HTML)", tmp_path).read_text()
-    assert page == report_of(command, files, tmp_path, "--training", "no", "--remedies")
-    assert four(bold["ece"]) in page
 
 
 def address(reader):
