@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,17 @@ from calibcore.binned import BinnedStatistics, bin_sums
 from calibcore.block_sums import BLOCK, BlockSums, OutOfOrdinaryError, Sums
 from calibcore.checks import view_name
 from calibcore.compiled import Kernel, nearest
-from calibcore.partition import Partition, quantile_ranks
+from calibcore.partition import Partition, cut_at, quantile_ranks
 from calibcore.poisson_binomial import Rows
 from calibcore.shares import in_shares
+from calibcore.summation import total
 from calibcore.top_label import complement
 
-__all__ = ["class_sums", "mass_cuts", "one_pass"]
+__all__ = ["class_sums", "equal_mass", "one_pass"]
 
 Numbers = NDArray[Any]
 Bytes = NDArray[np.uint8]
+IndexArray = NDArray[np.intp]
 
 _FEWEST = 1 << 12  # rows; fewer are done in no time by `Predictions`, which also says what is wrong with them
 _MANY = 64  # classes, from which rows are walked one by one
@@ -29,7 +32,6 @@ _BYTES = 1 << 20  # of a matrix, looked at several times while the cache holds t
 _WALKED = 3 << 19  # the same, where rows are walked one by one
 _GATHERED = 1 << 16  # rows whose top labels are collected before they are binned
 _TALL = 1 << 15  # rows whose classes are binned one after the other
-_CELLS = 1 << 14
 _UNSIGNED: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -153,55 +155,58 @@ def _add_classes(sums: list[BlockSums], y: NDArray[Any], block: Numbers) -> None
     _whole(row_sums, k)
 
 
-def mass_cuts(y_true: Any, y_prob: Any, n_bins: int) -> NDArray[np.float64] | None:
-    """Upper edges of equal-mass bins of P(positive), without sorting all rows; None unless the arrays are ordinary.
-
-    Values are counted in narrow cells; only those in a cell that holds a wanted rank are sorted.
-    """
+def equal_mass(y_true: Any, y_prob: Any, n_bins: int) -> BinnedStatistics | None:
+    """Equal-mass bins of P(positive), ties kept together; None unless the arrays are ordinary, as in `one_pass`."""
     arrays = _arrays(y_true, y_prob)
     if arrays is None or arrays[1].ndim != 1:
         return None
-    values = arrays[1]
-    wanted = quantile_ranks(len(values), n_bins)
+    label, values = arrays
     try:
-        count = np.sum(in_shares(len(values), values.size, lambda rows: _counted(values[rows])), axis=0)
+        shares = in_shares(len(values), values.size, lambda rows: _Ranked(label[rows], values[rows]))
     except OutOfOrdinaryError:
         return None
-    upto = np.cumsum(count)
-    at = np.searchsorted(upto, wanted, side="left")
-    chosen = np.zeros(_CELLS + 1, np.bool_)
-    chosen[at] = True
-    kept = np.concatenate(in_shares(len(values), values.size, lambda rows: _chosen(values[rows], chosen)))
-    kept.sort()
-    left_out = np.cumsum(np.where(chosen, 0, count))  # rows below a chosen cell that were not kept
-    return np.asarray(kept[wanted - 1 - left_out[at]] + 0.0, np.float64)  # turns -0.0 into 0.0
+    partition = cut_at(_at(quantile_ranks(len(values), n_bins), shares, values.dtype).astype(np.float64), n_bins)
+    count, confidence, events = (sum(parts) for parts in zip(*(s.sums(partition) for s in shares), strict=True))
+    return bin_sums(partition, count, count, confidence, events, count, members=_Seen(label, values, partition, _positive))
 
 
-def _counted(values: Numbers) -> NDArray[np.int64]:
-    """How many lie in each narrow cell."""
-    count = np.zeros(_CELLS + 1, np.int64)
-    for _, cell in _cells(values):
-        count += np.bincount(cell, minlength=_CELLS + 1)
-    return count
+def _at(ranks: NDArray[np.int64], shares: Sequence[_Ranked], kind: np.dtype[Any]) -> Numbers:
+    """The values of these ranks, counted from 1, by bisection of floats read as whole numbers, which have the same order."""
+    bits = _UNSIGNED[kind.itemsize]
+    low, high = np.zeros(len(ranks), bits), np.full(len(ranks), kind.type(1)).view(bits)
+    while np.any(low < high):
+        middle = low + (high - low) // 2
+        enough = sum(np.add(*s.upto(middle.view(kind))) for s in shares) >= ranks
+        low, high = np.where(enough, low, middle + bits(1)), np.where(enough, middle, high)
+    return low.view(kind)
 
 
-def _chosen(values: Numbers, chosen: NDArray[np.bool_]) -> Numbers:
-    """Those in chosen cells."""
-    return np.concatenate([block[chosen[cell]] for block, cell in _cells(values)])
+class _Ranked:
+    """Values in their order, those of events apart: sorted once, with a minus sign before those of events."""
 
+    def __init__(self, label: Numbers, values: Numbers) -> None:
+        kind, signed = values.dtype.type, np.empty_like(values)
+        sign, start, events = np.empty(BLOCK, values.dtype), 0, 0
+        for block, event in _positive(label, values):
+            stop = start + len(block)
+            events += int(np.count_nonzero(event))
+            np.multiply(event, kind(-2), out=sign[: len(block)])
+            np.add(sign[: len(block)], kind(1), out=sign[: len(block)])
+            np.multiply(block, sign[: len(block)], out=signed[start:stop])
+            start = stop
+        signed.sort()
+        self._events, self._others = signed[:events], signed[events:]  # zeros of both meet here, where their sign does not matter
 
-def _cells(values: Numbers) -> Iterator[tuple[Numbers, NDArray[np.intp]]]:
-    """Blocks of values, with the narrow cell of each; a larger value is never in a lower cell."""
-    scaled, cell = np.empty(BLOCK, np.result_type(values, np.float32)), np.empty(BLOCK, np.intp)
-    small = np.empty(BLOCK, np.int32)
-    for start in range(0, len(values), BLOCK):
-        block = values[start : start + BLOCK]
-        _within(block)
-        n = len(block)
-        np.multiply(block, scaled.dtype.type(_CELLS), out=scaled[:n])
-        np.copyto(small[:n], scaled[:n], casting="unsafe")
-        np.copyto(cell[:n], small[:n])
-        yield block, cell[:n]
+    def upto(self, values: Numbers) -> tuple[IndexArray, IndexArray]:
+        """How many events, and how many other rows, have no larger value than these."""
+        return len(self._events) - np.searchsorted(self._events, -values), np.searchsorted(self._others, values, side="right")
+
+    def sums(self, partition: Partition) -> Sums:
+        """Rows, sum of the values and events of each bin."""
+        events, others = (np.append(0, n) for n in self.upto(partition.edges[1:].astype(self._others.dtype)))
+        happened = [-total(self._events[a:b]) for a, b in pairwise((len(self._events) - events[::-1]).tolist())]
+        confidence = [total(self._others[a:b]) for a, b in pairwise(others.tolist())]
+        return np.diff(events) + np.diff(others), np.array(happened[::-1]) + confidence, np.diff(events).astype(np.float64)
 
 
 def _arrays(y_true: Any, y_prob: Any) -> tuple[Numbers, Numbers] | None:

@@ -41,7 +41,8 @@ def _magic(values: NDArray[Any]) -> float:
 def _split(values: FloatArray, magic: Any) -> tuple[FloatArray, FloatArray]:
     coarse = values + magic
     coarse -= magic
-    return coarse, np.where(np.equal(magic, 0.0), 0.0, values - coarse)
+    rest = values - coarse
+    return coarse, rest if np.all(magic) else np.where(np.equal(magic, 0.0), 0.0, rest)
 
 
 def _parts(values: NDArray[Any], magic: Any) -> tuple[NDArray[Any], ...]:

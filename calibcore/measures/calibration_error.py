@@ -12,8 +12,8 @@ from calibcore.binned import BinnedStatistics, bin_rows, bin_sums
 from calibcore.checks import needs
 from calibcore.errors import InputError
 from calibcore.measures.arrays import usual_view
-from calibcore.one_pass import class_sums, mass_cuts, one_pass
-from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins, checked_options, cut_at
+from calibcore.one_pass import class_sums, equal_mass, one_pass
+from calibcore.partition import Closed, Partition, SharedTies, Strategy, Ties, checked_bins, checked_options
 from calibcore.predictions import Predictions
 from calibcore.profile import Profile
 
@@ -196,8 +196,7 @@ def _at_once(y_true: Any, y_prob: Any, view: str | None, settings: dict[str, Any
         return None
     if settings["ties"] != "together" or view not in (None, "positive"):
         return None
-    upper = mass_cuts(y_true, y_prob, m)
-    return None if upper is None else one_pass(y_true, y_prob, cut_at(upper, m), view)
+    return equal_mass(y_true, y_prob, m)
 
 
 def _binned(predictions: Predictions, view: str, fixed: Partition | None, n_bins: int, ties: Ties) -> BinnedStatistics:
