@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 
 import pytest
 from made_files import binary_file, csv_bytes, four, printed_json, saved
-from menu import PAGES, assert_sound
 
 from dashboard.page_words import on_page
 
