@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import D_P, D_Y, floats
@@ -316,6 +316,7 @@ def same(one, other, tolerance=1e-6):
 
 
 @pytest.mark.parametrize("method", TWO)
+@settings(max_examples=20)
 @given(ROWS, st.randoms())
 def test_order_repetition_and_scale_of_weights(method, rows, random):
     p, y, w = (np.array(c) for c in zip(*rows, strict=True))

@@ -125,15 +125,15 @@ def test_honest_band_of_many_values_uses_rows_of_the_right_side_only():
 
 
 def test_honest_band_covers_the_whole_curve():
-    # nominal 60 %; guaranteed at least that. 150 samples: standard error 0.04. It is conservative, so the miss rate is far below
+    # nominal 60 %; guaranteed at least that. 60 samples: standard error 0.06. It is conservative, so the miss rate is far below
     rng = np.random.default_rng(1)
     covered = 0
-    for _ in range(150):
+    for _ in range(60):
         p = np.round(rng.random(250), 2)
         truth = p**2
         low, high = honest_band(profile(p, rng.random(250) < truth), 0.6).at(p)
         covered += np.all((low <= truth) & (truth <= high))
-    assert covered / 150 >= 0.6
+    assert covered / 60 >= 0.6
 
 
 def test_consistency_band_of_one_score_is_a_binomial():
@@ -166,7 +166,7 @@ def test_consistency_band_of_d_by_enumeration():
     assert np.all(above_high <= 0.05 + noise)
 
 
-@pytest.mark.parametrize("n", [300, 2500])
+@pytest.mark.parametrize("n", [300, 1100])
 def test_consistency_band_holds_the_curve_of_calibrated_models(n):
     # at each inner value 90 %; 80 samples, values of one sample near 0.3, 0.5 and 0.7 counted apart: standard error 0.034
     rng = np.random.default_rng(2)
