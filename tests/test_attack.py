@@ -289,7 +289,7 @@ def test_every_model_gives_a_sentence_or_sane_numbers(data):
 
 
 @pytest.mark.parametrize("request_name", REQUESTS)
-@settings(max_examples=6)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_whatever_is_requested_gives_a_sentence_or_sane_numbers(data, request_name):
     model = data.draw(models(most=150))
@@ -462,34 +462,38 @@ NASTY = {
 }
 
 
+def limited(model):
+    """What is defined for some models only."""
+    found = {"kde", "refinement", "remedies"} | ({"adaptive"} if model.task == "top_label" else set())
+    return found | (set() if model.cluster_code is None else {"hosmer_lemeshow", "t_cal"})
+
+
 @pytest.mark.parametrize("name", NASTY)
 def test_nasty_models(name):
-    """Each threshold, each view and each closed side once, with groups and periods beside one of them."""
+    """Each threshold, view and closed side once: with all that every model has, with groups and periods, and alone."""
     model = NASTY[name]()
     split = np.arange(model.n) % 2
     parted = model.but(groups={"g": split}, time=split.astype(float))
+    always = tuple(r for r in EVERY if r not in limited(model))
     views = model.views[:3]
-    for i, t in enumerate((0, 0.5, 1)):
-        options = {"view": views[i % len(views)], "threshold": t, "cost_error": 1, "cost_review": 0}
-        if t != 0.5:
-            check(cc.analyze(model, cc.Settings(**options)).to_dict())
-            continue
-        found = analysed(parted, cc.Settings(closed="left", on_request=("groups", "periods"), **options))
+    costs = {"cost_error": 1, "cost_review": 0}
+    for request in limited(model):
+        asked(model, request)
+    everything, by_part, alone = (
+        analysed(rows, cc.Settings(view=views[i % len(views)], **how, **costs))
+        for i, (rows, how) in enumerate(
+            (
+                (model, {"threshold": 0, "strategy": "equal_mass", "on_request": always}),
+                (parted, {"threshold": 0.5, "closed": "left", "on_request": ("groups", "periods")}),
+                (model, {"threshold": 1}),
+            )
+        )
+    )
+    for found in (everything, by_part, alone):
         assert found is not None
         check(found)
-        for part in (found["on_request"]["groups"]["g"]["groups"], found["on_request"]["periods"]["periods"]):
-            assert sum(p["n"] for p in part) == model.n
-
-
-@pytest.mark.parametrize("name", NASTY)
-def test_nasty_models_and_every_request(name):
-    model = NASTY[name]()
-    limited = {"kde", "refinement", "remedies"} | ({"adaptive"} if model.task == "top_label" else set())
-    limited |= set() if model.cluster_code is None else {"hosmer_lemeshow", "t_cal"}
-    # everything else is defined for every model; of these, each is refused in a sentence or found
-    assert analysed(model, cc.Settings(on_request=tuple(r for r in EVERY if r not in limited), strategy="equal_mass")) is not None
-    for request in limited:
-        asked(model, request)
+    for part in (by_part["on_request"]["groups"]["g"]["groups"], by_part["on_request"]["periods"]["periods"]):
+        assert sum(p["n"] for p in part) == model.n
 
 
 @pytest.mark.parametrize("far", [1e300, 1e-300])

@@ -19,8 +19,8 @@ from calibcore.predictions import Predictions
 
 TOLD = os.environ.get("CALIBCORE_FULL_SIMULATION", "")
 FULL = bool(TOLD)
-DRAWS = {100: 2000, 300: 2000, 1000: 2000, 10_000: 1000, 100_000: 200} if FULL else {100: 40, 300: 15, 1100: 5}
-POWER_DRAWS = 1000 if FULL else 20
+DRAWS = {100: 2000, 300: 2000, 1000: 2000, 10_000: 1000, 100_000: 200} if FULL else {100: 30, 300: 10, 1100: 3}
+POWER_DRAWS = 1000 if FULL else 12
 NOMINAL, ALLOWED = 0.05, 0.065
 
 
@@ -174,9 +174,9 @@ def test_calibrated_models_are_seldom_called_miscalibrated(detections):
     limits = {k: ALLOWED * draws if draws >= 2000 else most_hits(draws, ALLOWED) for k, (draws, _) in found.items()}
     assert {k: hits for k, (_, hits) in found.items() if hits > limits[k]} == {}
     draws, hits = (sum(v) for v in zip(*found.values(), strict=True))
-    assert draws >= 780  # of which a test of 5 % calls 7.3 % with three standard errors more
+    assert draws >= 559  # of which a test of 5 % calls between 2.2 and 7.8 % with three standard errors
     assert hits / draws <= max(ALLOWED, NOMINAL + 3 * math.sqrt(NOMINAL * (1 - NOMINAL) / draws))
-    assert hits / draws >= 0.025  # and it is no dead letter
+    assert hits / draws >= 0.022  # and it is no dead letter
 
 
 @pytest.mark.parametrize(

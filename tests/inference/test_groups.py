@@ -318,8 +318,7 @@ def test_family_wise_error_of_twelve_calibrated_groups(kind):
     assert shown <= 6
 
 
-@pytest.mark.parametrize("kind", ["moderate", "confident"])
-@pytest.mark.parametrize("fault", [0.0, 0.04])
+@pytest.mark.parametrize(("kind", "fault"), [("moderate", 0.0), ("confident", 0.04)])
 def test_twelve_intervals_hold_at_once(kind, fault):
     """All 12 intervals hold in at least 95 % of families: of 100, at least 88 (P(Bin(100, .95) < 88) < .002)."""
     rng = np.random.default_rng(12)
