@@ -279,7 +279,7 @@ def check_sides(found):
             assert side["interval"][0] - SLACK <= side["rate_found"] <= side["interval"][1] + SLACK
 
 
-@settings(max_examples=30)
+@settings(max_examples=24)
 @given(st.data())
 def test_every_model_gives_a_sentence_or_sane_numbers(data):
     model = data.draw(models())
@@ -322,7 +322,7 @@ def same(a, b):
 STEADY = ("none", "equal", "whole", "gamma", "zeros")  # weights that leave no interval to the last digits of a sum
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.data())
 def test_the_order_of_the_rows_does_not_matter(data):
     model = data.draw(models(weighted=STEADY, most=150))
@@ -338,7 +338,7 @@ def test_the_order_of_the_rows_does_not_matter(data):
 SUMS = ("weight_sum", "weight", "errors_expected", "errors_found", "expected", "found")  # of weights
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.data())
 def test_the_scale_of_the_weights_does_not_matter(data):
     model = data.draw(models(weighted=WEIGHTS[1:], most=150, dtypes=(np.float32, np.float16)))  # no products below 2⁻¹⁰⁷⁴
@@ -367,7 +367,7 @@ def points(found):
     return parts
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.data())
 def test_a_row_twice_is_a_row_of_weight_two(data):
     model = data.draw(models(weighted=("none", "whole"), most=100))
@@ -385,7 +385,7 @@ def test_a_row_twice_is_a_row_of_weight_two(data):
     assert wide == set()
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(0, 32).filter(lambda k: k != 16), st.booleans(), st.integers(1, 3)), min_size=1, max_size=60),
     st.booleans(),

@@ -1,7 +1,8 @@
 """How often each pattern is found, in simulation: the rates that the product states, over seeded samples.
 
 200 samples a cell with CALIBCORE_FULL_SIMULATION set, else 30, and then only of 1,000 rows where half of them or more show
-the pattern or hardly any should, which few samples can tell from a fault; the tolerance is 8 points and, beyond it, the sampling error of the share (three standard errors at fewer than 200 samples).
+the pattern or hardly any should, which few samples can tell from a fault.  The tolerance is 8 points and, beyond it, the
+sampling error of the share (three standard errors at fewer than 200 samples).
 """
 
 import os
