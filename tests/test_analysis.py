@@ -106,13 +106,8 @@ def walk(value):
 @pytest.mark.parametrize("view", ["top_label", "other"])
 def test_every_model_gives_the_schema_in_plain_numbers(index, view):
     model = list(samples())[index]
-    for options in (
-        {},
-        {"strategy": "equal_mass"},
-        {"strategy": "equal_mass", "ties": "share"},
-        {"edges": (0, 0.5, 1)},
-        {"closed": "left"},
-    ):
+    unusual = ({"strategy": "equal_mass"}, {"strategy": "equal_mass", "ties": "share"}, {"edges": (0, 0.5, 1)}, {"closed": "left"})
+    for options in ({}, unusual[(index + (view == "other")) % 4]):
         found = cc.analyze(model, cc.Settings(view=model.views[-1] if view == "other" else view, **options)).to_dict()
         assert set(KEYS) <= set(found)
         text = json.dumps(found, allow_nan=False)  # an undefined number is null, never NaN or infinite

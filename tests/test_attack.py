@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcore as cc
+from calibcore.catalogue import Subject, plain, requested
 from calibcore.settings import REQUESTS
 
 SLACK = 1e-9
@@ -180,12 +181,26 @@ def analysed(model, how):
     try:
         found = cc.analyze(model, how).to_dict()
     except cc.InputError as error:
-        said = str(error)
+        check_sentence(error)
+        return None
+    json.dumps(found, allow_nan=False)
+    return found
+
+
+def asked(model, request):
+    """What is computed on request alone is plain data, or a sentence says why there is none."""
+    how = cc.Settings(on_request=request, strategy="equal_mass")
+    try:
+        found = plain(requested(Subject(model, model.profile(), how)), how.level)
+    except cc.InputError as error:
+        check_sentence(error)
     else:
         json.dumps(found, allow_nan=False)
-        return found
-    assert re.fullmatch(r"\w.{20,}[.]", said), said
-    return None
+
+
+def check_sentence(error):
+    """A refusal is one sentence."""
+    assert re.fullmatch(r"\w.{20,}[.]", str(error)), error
 
 
 def walk(value, name=""):
@@ -264,7 +279,7 @@ def check_sides(found):
             assert side["interval"][0] - SLACK <= side["rate_found"] <= side["interval"][1] + SLACK
 
 
-@settings(max_examples=60)
+@settings(max_examples=24)
 @given(st.data())
 def test_every_model_gives_a_sentence_or_sane_numbers(data):
     model = data.draw(models())
@@ -274,7 +289,7 @@ def test_every_model_gives_a_sentence_or_sane_numbers(data):
 
 
 @pytest.mark.parametrize("request_name", REQUESTS)
-@settings(max_examples=12)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_whatever_is_requested_gives_a_sentence_or_sane_numbers(data, request_name):
     model = data.draw(models(most=150))
@@ -307,7 +322,7 @@ def same(a, b):
 STEADY = ("none", "equal", "whole", "gamma", "zeros")  # weights that leave no interval to the last digits of a sum
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.data())
 def test_the_order_of_the_rows_does_not_matter(data):
     model = data.draw(models(weighted=STEADY, most=150))
@@ -323,7 +338,7 @@ def test_the_order_of_the_rows_does_not_matter(data):
 SUMS = ("weight_sum", "weight", "errors_expected", "errors_found", "expected", "found")  # of weights
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.data())
 def test_the_scale_of_the_weights_does_not_matter(data):
     model = data.draw(models(weighted=WEIGHTS[1:], most=150, dtypes=(np.float32, np.float16)))  # no products below 2⁻¹⁰⁷⁴
@@ -352,7 +367,7 @@ def points(found):
     return parts
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.data())
 def test_a_row_twice_is_a_row_of_weight_two(data):
     model = data.draw(models(weighted=("none", "whole"), most=100))
@@ -370,7 +385,7 @@ def test_a_row_twice_is_a_row_of_weight_two(data):
     assert wide == set()
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(0, 32).filter(lambda k: k != 16), st.booleans(), st.integers(1, 3)), min_size=1, max_size=60),
     st.booleans(),
@@ -447,35 +462,38 @@ NASTY = {
 }
 
 
-@pytest.mark.parametrize("name", NASTY)
-@pytest.mark.parametrize("closed", ["right", "left"])
-def test_nasty_models(name, closed):
-    model = NASTY[name]()
-    for view in model.views[:3]:
-        for t in (0, 0.5, 1):
-            check(cc.analyze(model, cc.Settings(view=view, closed=closed, threshold=t, cost_error=1, cost_review=0)).to_dict())
+def limited(model):
+    """What is defined for some models only."""
+    found = {"kde", "refinement", "remedies"} | ({"adaptive"} if model.task == "top_label" else set())
+    return found | (set() if model.cluster_code is None else {"hosmer_lemeshow", "t_cal"})
 
 
 @pytest.mark.parametrize("name", NASTY)
-def test_nasty_models_and_every_request(name):
-    model = NASTY[name]()
-    given_up = [r for r in EVERY if analysed(model, cc.Settings(on_request=r, strategy="equal_mass")) is None]
-    limited = {"kde", "refinement", "remedies"} | ({"adaptive"} if model.task == "top_label" else set())
-    limited |= set() if model.cluster_code is None else {"hosmer_lemeshow", "t_cal"}
-    assert set(given_up) <= limited  # everything else is defined for every model
-
-
-@pytest.mark.parametrize("name", NASTY)
-def test_nasty_models_by_group_and_period(name):
+def test_nasty_models(name):
+    """Each threshold, view and closed side once: with all that every model has, with groups and periods, and alone."""
     model = NASTY[name]()
     split = np.arange(model.n) % 2
-    model = model.but(groups={"g": split}, time=split.astype(float))
-    for view in model.views[:3]:
-        found = analysed(model, cc.Settings(view=view, on_request=("groups", "periods")))
+    parted = model.but(groups={"g": split}, time=split.astype(float))
+    always = tuple(r for r in EVERY if r not in limited(model))
+    views = model.views[:3]
+    costs = {"cost_error": 1, "cost_review": 0}
+    for request in limited(model):
+        asked(model, request)
+    everything, by_part, alone = (
+        analysed(rows, cc.Settings(view=views[i % len(views)], **how, **costs))
+        for i, (rows, how) in enumerate(
+            (
+                (model, {"threshold": 0, "strategy": "equal_mass", "on_request": always}),
+                (parted, {"threshold": 0.5, "closed": "left", "on_request": ("groups", "periods")}),
+                (model, {"threshold": 1}),
+            )
+        )
+    )
+    for found in (everything, by_part, alone):
         assert found is not None
         check(found)
-        for part in (found["on_request"]["groups"]["g"]["groups"], found["on_request"]["periods"]["periods"]):
-            assert sum(p["n"] for p in part) == model.n
+    for part in (by_part["on_request"]["groups"]["g"]["groups"], by_part["on_request"]["periods"]["periods"]):
+        assert sum(p["n"] for p in part) == model.n
 
 
 @pytest.mark.parametrize("far", [1e300, 1e-300])

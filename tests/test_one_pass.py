@@ -111,8 +111,7 @@ def test_blocks_of_every_length(n, no_predictions):
     assert found.count.sum() == n
 
 
-@pytest.mark.parametrize("view", [None, "top_label", "top-label"])
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(("dtype", "view"), [*zip(FLOATS, [None, "top_label", "top-label"], strict=True)])
 @pytest.mark.parametrize("k", [2, 3, 10, 64, 65, 1000])
 def test_top_label(k, dtype, view, no_predictions):
     rng = np.random.default_rng(k)

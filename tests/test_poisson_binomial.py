@@ -95,7 +95,7 @@ def shapes():
 @pytest.mark.parametrize("n", [EXACT_ROWS + 1, 1000, 3000])
 def test_large_bins_are_off_by_at_most_one_event(name, n):
     draw = shapes()[name]
-    for _ in range(6):
+    for _ in range(3):
         p = draw(n)
         found, expected = quantiles(p), exact_quantiles(p)
         assert np.max(np.abs(np.subtract(found, expected))) <= 1

@@ -48,7 +48,7 @@ def both(kind, dtype, *, weighted=False, seed=5):
 def test_equal_width_is_exact(kind, dtype, weighted):
     rows, reduced = both(kind, dtype, weighted=weighted)
     assert reduced.n == rows.n
-    for m in (1, 2, 7, 10, 15, 64, 97, 100):
+    for m in (1, 7, 10, 64, 97, 100):
         for closed in ("right", "left"):
             bins = Partition.equal_width(m, closed)
             a, b = rows.bin(bins), reduced.bin(bins)

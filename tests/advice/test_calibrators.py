@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import D_P, D_Y, floats
@@ -152,6 +152,7 @@ def test_beta_bounds():
     assert [found[k][0] for k in ("intercept", "a", "b")] == pytest.approx([0, 0, 0], abs=1e-10)
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(1, 19), st.integers(0, 1)), min_size=6, max_size=30))
 def test_beta_is_the_constrained_optimum(rows):
     p, y = np.array([s / 20 for s, _ in rows]), np.array([label for _, label in rows])
@@ -316,6 +317,7 @@ def same(one, other, tolerance=1e-6):
 
 
 @pytest.mark.parametrize("method", TWO)
+@settings(max_examples=20)
 @given(ROWS, st.randoms())
 def test_order_repetition_and_scale_of_weights(method, rows, random):
     p, y, w = (np.array(c) for c in zip(*rows, strict=True))
@@ -331,6 +333,7 @@ def test_order_repetition_and_scale_of_weights(method, rows, random):
 
 
 @pytest.mark.parametrize("method", ["temperature", "intercept", "platt", "isotonic", "venn_abers"])
+@settings(max_examples=20)
 @given(ROWS)
 def test_complement(method, rows):
     p, y = (np.array(c) for c in list(zip(*rows, strict=True))[:2])

@@ -236,8 +236,9 @@ def rule(found, model):
     raise AssertionError
 
 
-@pytest.mark.parametrize("truth", [lambda z: z / 2, lambda z: z - 1, lambda z: z / 2 - 0.5, lambda z: np.where(z > 0, z / 3, z)])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("truth", "seed"), [(lambda z: z / 2, 1), (lambda z: z - 1, 2), (lambda z: z / 2 - 0.5, 3), (lambda z: np.where(z > 0, z / 3, z), 4)]
+)
 def test_the_simplest_within_one_standard_error_is_the_best(truth, seed):
     model = simulated(2000, seed, truth)
     found = remedies(model, methods=["venn_abers", "isotonic", "beta", "platt", "temperature", "intercept"])
@@ -287,11 +288,11 @@ def test_three_classes():
 
 
 def test_an_honest_model_needs_no_remedy():
-    # each "helps" is a false alarm of at most 2.5 %, and a fit costs a little besides: over 40 models × 5 maps, at most 8 alarms
-    # (a Poisson count of mean 5 exceeds 8 in 7 % of cases; the seed is fixed)
+    # each "helps" is a false alarm of at most 2.5 %, and a fit costs a little besides: over 20 models × 5 maps, at most 5 alarms
+    # (a Poisson count of mean 2.5 exceeds 5 in 4 % of cases; the seed is fixed)
     methods = ["temperature", "intercept", "platt", "beta", "venn_abers"]
-    found = [r for seed in range(40) for r in remedies(simulated(500, 100 + seed, lambda z: z), methods=methods).tried]
-    assert sum(r.status == "helps" for r in found) <= 8
+    found = [r for seed in range(20) for r in remedies(simulated(500, 100 + seed, lambda z: z), methods=methods).tried]
+    assert sum(r.status == "helps" for r in found) <= 5
     assert sum(r.status == "does_not_help" for r in found) >= 0.75 * len(found)
     said = {False: " does not help here: ", True: "These rows do not tell whether "}
     assert all(said[r.undecided] in r.answer for r in found if r.status == "does_not_help")

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import D_P, D_Y, floats
 
@@ -65,6 +65,7 @@ SAMPLES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.integers(1
 NEW = [Fraction(k, 16) for k in range(17)]  # at, between and beyond the scores k/8
 
 
+@settings(max_examples=25)
 @given(SAMPLES)
 def test_equals_refitting(rows):
     exact = [(Fraction(s, 8), y, Fraction(1)) for s, y, _ in rows]
@@ -73,6 +74,7 @@ def test_equals_refitting(rows):
     assert p1.tolist() == pytest.approx(floats([refit(exact, s, 1) for s in NEW]), abs=1e-12)
 
 
+@settings(max_examples=25)
 @given(SAMPLES)
 def test_equals_refitting_with_weights(rows):
     exact = [(Fraction(s, 8), y, Fraction(w)) for s, y, w in rows]

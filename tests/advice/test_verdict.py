@@ -143,7 +143,7 @@ def test_no_setting_flips_a_verdict():
     assert len({(a.verdict.level, a.pattern.name) for a in found}) == 1
 
 
-@pytest.mark.parametrize("gap", [-0.3, -0.1, -0.06, -0.02, 0, 0.02, 0.04])
+@pytest.mark.parametrize("gap", [-0.3, -0.06, -0.02, 0, 0.04])
 def test_words_that_are_never_said(gap):
     for a in (steps(gap), steps(gap, n=4000), steps(gap, n=10)):
         assert not any(word in a.verdict.text.lower() for word in FORBIDDEN)

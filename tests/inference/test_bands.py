@@ -125,15 +125,15 @@ def test_honest_band_of_many_values_uses_rows_of_the_right_side_only():
 
 
 def test_honest_band_covers_the_whole_curve():
-    # nominal 60 %; guaranteed at least that. 150 samples: standard error 0.04. It is conservative, so the miss rate is far below
+    # nominal 60 %; guaranteed at least that. 60 samples: standard error 0.06. It is conservative, so the miss rate is far below
     rng = np.random.default_rng(1)
     covered = 0
-    for _ in range(150):
+    for _ in range(60):
         p = np.round(rng.random(250), 2)
         truth = p**2
         low, high = honest_band(profile(p, rng.random(250) < truth), 0.6).at(p)
         covered += np.all((low <= truth) & (truth <= high))
-    assert covered / 150 >= 0.6
+    assert covered / 60 >= 0.6
 
 
 def test_consistency_band_of_one_score_is_a_binomial():
@@ -166,7 +166,7 @@ def test_consistency_band_of_d_by_enumeration():
     assert np.all(above_high <= 0.05 + noise)
 
 
-@pytest.mark.parametrize("n", [300, 2500])
+@pytest.mark.parametrize("n", [300, 1100])
 def test_consistency_band_holds_the_curve_of_calibrated_models(n):
     # at each inner value 90 %; 80 samples, values of one sample near 0.3, 0.5 and 0.7 counted apart: standard error 0.034
     rng = np.random.default_rng(2)
@@ -186,18 +186,18 @@ CURVES = {"calibrated": lambda p: p, "flat": lambda p: np.full_like(p, 0.4), "st
 
 @pytest.mark.parametrize("name", CURVES)
 def test_confidence_band_holds_the_true_curve(name):
-    # nominal 90 % at each value; 100 samples of 400 rows; what the docstring promises: nowhere below 83 % but for noise of
-    # four standard errors (0.15), 90 % on average along the curve (noise of a mean over 100 samples at most 0.03)
+    # nominal 90 % at each value; 60 samples of 400 rows; what the docstring promises: nowhere below 83 % but for noise of
+    # four standard errors (0.19), 90 % on average along the curve (noise of a mean over 60 samples at most 0.04)
     rng = np.random.default_rng(3)
     at = np.array([0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97])
     truth = CURVES[name](at)
     inside = np.zeros(len(at))
-    for i in range(100):
+    for i in range(60):
         p = rng.random(400)
         low, high = confidence_band(profile(p, rng.random(400) < CURVES[name](p)), 0.9, draws=150, seed=i).at(at)
         inside += (low <= truth) & (truth <= high)
-    assert np.min(inside) / 100 >= 0.83 - 0.15
-    assert np.mean(inside) / 100 >= 0.9 - 4 * 0.03 / 2
+    assert np.min(inside) / 60 >= 0.83 - 0.19
+    assert np.mean(inside) / 60 >= 0.9 - 4 * 0.04 / 2
 
 
 def test_confidence_band_leaves_doubt_where_the_curve_is_0_or_1():

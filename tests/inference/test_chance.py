@@ -122,17 +122,17 @@ def test_reference_means_of_the_ece_of_a_calibrated_model(n, mean):
 
 @pytest.mark.parametrize("kind", ["continuous", "tied", "weighted"])
 def test_p_value_is_uniform_under_calibration(kind):
-    # 400 samples: P(p ≤ x) = x up to 4 standard errors of √(x(1 − x)/400); ties of the redraws only make p larger
+    # 200 samples: P(p ≤ x) = x up to 4 standard errors of √(x(1 − x)/200); ties of the redraws only make p larger
     rng = np.random.default_rng(17)
     found = []
-    for i in range(400):
+    for i in range(200):
         p = rng.random(200)
         p = p.round(1) if kind == "tied" else p
         w = rng.gamma(2, 1, 200) if kind == "weighted" else None
         profile = positive((rng.random(200) < p).astype(int), p, sample_weight=w)
         found.append(chance_range(profile, cc.Partition.equal_width(10), draws=199, seed=i).p_value)
     for x in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9):
-        assert np.mean(np.array(found) <= x + 1e-12) == pytest.approx(x, abs=4 * math.sqrt(x * (1 - x) / 400))
+        assert np.mean(np.array(found) <= x + 1e-12) == pytest.approx(x, abs=4 * math.sqrt(x * (1 - x) / 200))
 
 
 def test_grouping_of_cells_does_not_move_the_range():

@@ -292,10 +292,10 @@ def test_far_from_calibrated():
 
 @pytest.mark.parametrize(("a", "b", "middle", "weighted"), [(0.0, 1.0, 0.0, False), (-0.5, 0.8, 0.0, False), (0.3, 1.2, -1.0, True)])
 def test_cover_at_90_percent(a, b, middle, weighted):
-    # of 300 samples 270 ± 5.2 intervals hold the truth; between 250 and 290 is within four standard deviations, which
+    # of 150 samples 135 ± 3.7 intervals hold the truth; between 121 and 149 is within four standard deviations, which
     # also allows for n = 400 being finite
     rng = np.random.default_rng(11)
-    held, samples = np.zeros(3, dtype=int), 300
+    held, samples = np.zeros(3, dtype=int), 150
     x = np.random.default_rng(0).normal(size=400_000) * 1.5 + middle
     ratio = float(np.mean(expit(a + b * x)) / np.mean(expit(x)))
     for _ in range(samples):
@@ -305,22 +305,22 @@ def test_cover_at_90_percent(a, b, middle, weighted):
         ends = [c.cox.intercept.interval(0.9), c.cox.slope.interval(0.9)]
         e = c.observed_expected(0.9)
         held += [low <= truth <= high for (low, high), truth in zip([*ends, (e.low, e.high)], [a, b, ratio], strict=True)]
-    assert (held >= 250).all()
-    assert (held <= 290).all()
+    assert (held >= 121).all()
+    assert (held <= 149).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_size_under_calibration(weighted):
-    # 5 % of 400 samples: 20 ± 4.4, so 3 to 38
+    # 5 % of 200 samples: 10 ± 3.1, so at most 22 (four standard deviations), and not none (once in 28,000)
     rng = np.random.default_rng(12)
     rejected = np.zeros(2, dtype=int)
-    for _ in range(400):
+    for _ in range(200):
         p = rng.beta(1, 2, 300)
         w = 0.2 + rng.random(300) if weighted else None
         c = classical(profile(p, rng.random(300) < p, weight=w))
         rejected += [c.cox.p_value <= 0.05, c.spiegelhalter.p_value <= 0.05]
-    assert (rejected >= 3).all()
-    assert (rejected <= 38).all()
+    assert (rejected > 0).all()
+    assert (rejected <= 22).all()
 
 
 ROWS = st.lists(st.tuples(st.integers(1, 63), st.booleans(), st.integers(1, 4)), min_size=1, max_size=25)

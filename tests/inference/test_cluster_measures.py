@@ -131,21 +131,21 @@ def test_covered_is_at_most_all():
 @pytest.mark.parametrize("kind", ["copies", "partly dependent"])
 @pytest.mark.parametrize("shift", [0.0, 0.08])
 def test_unbiased_and_covering_in_simulation(kind, shift):
-    # 300 samples of 100 clusters of 10 rows; each bin is off by ``shift``.  Mean to four standard errors; coverage at 90 %: not
-    # below by more than four standard errors (0.07).  Kumar's form subtracts somewhat too much
+    # 150 samples of 100 clusters of 10 rows; each bin is off by ``shift``.  Mean to four standard errors; coverage at 90 %: not
+    # below by more than four standard errors (0.1).  Kumar's form subtracts somewhat too much
     rng = np.random.default_rng(2)
     values, hits, kumar = [], 0, []
-    for _ in range(300):
+    for _ in range(150):
         s = squared_error(cells(*sample(kind, rng, shift=shift)), TEN)
         low, high = s.interval(0.9)
         hits += low <= shift**2 <= high
         values.append(s.value)
         kumar.append(s.kumar - s.value)
         assert s.covered <= 1
-    assert np.mean(values) == pytest.approx(shift**2, abs=4 * np.std(values) / math.sqrt(300))
-    assert hits / 300 >= 0.83
+    assert np.mean(values) == pytest.approx(shift**2, abs=4 * np.std(values) / math.sqrt(150))
+    assert hits / 150 >= 0.8
     if shift == 0:
-        assert hits / 300 >= 0.97
+        assert hits / 150 >= 0.97
     assert -0.004 < np.mean(kumar) < 0.0005
 
 
@@ -187,18 +187,18 @@ def test_a_weight_is_as_many_rows_of_the_cluster(some):
 
 @pytest.mark.parametrize("kind", ["copies", "partly dependent"])
 def test_t_cal_keeps_its_size(kind):
-    # nominal 10 %, and at one scale 10 % too: 120 samples, four standard errors (0.11) above; the estimates are about 0
+    # nominal 10 %, and at one scale 10 % too: of 40 samples at most 11 (four standard errors above); the estimates are about 0
     rng = np.random.default_rng(3)
     rejected, alone, statistics = 0, 0, []
-    for i in range(120):
+    for i in range(40):
         profile = cells(*sample(kind, rng))
         t = t_cal(profile, draws=199, level=0.9, seed=i)
         rejected += t.rejected
         alone += t.p_value[1] <= 0.1
         statistics.append(t.statistic[1])
-    assert rejected / 120 <= 0.21
-    assert 0.01 <= alone / 120 <= 0.21
-    assert np.mean(statistics) == pytest.approx(0, abs=4 * np.std(statistics) / math.sqrt(120) + 1e-4)
+    assert rejected <= 11
+    assert 1 <= alone <= 11
+    assert np.mean(statistics) == pytest.approx(0, abs=4 * np.std(statistics) / math.sqrt(40) + 1e-4)
 
 
 def test_t_cal_sees_through_clusters():

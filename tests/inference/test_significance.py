@@ -1,7 +1,6 @@
-"""Detection: its two statistics by hand, its size under calibration and its power."""
+"""Detection: its two statistics by hand, its bins and its views; size and power are in test_detection_size."""
 
 import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -165,103 +164,14 @@ def test_diagnostic_bins_describe_the_confidence_view():
     assert 1.6 < b.under_limit < 4
 
 
-def uniform(rng, n):
-    return rng.uniform(0.5, 1, n)
-
-
-def skewed(rng, n):
-    return rng.beta(20, 1, n)
-
-
-def two_valued(rng, n):
-    return rng.choice([0.6, 0.95], n)
-
-
-def two_decimals(rng, n):
-    return rng.uniform(0.5, 1, n).round(2)
-
-
-SIZE = [
-    # kind, n, weighted, binary, samples
-    (uniform, 100, False, False, 300),
-    (uniform, 2000, False, False, 120),
-    (skewed, 500, False, False, 150),
-    (two_valued, 500, False, False, 600),
-    (two_decimals, 1000, False, False, 500),
-    (uniform, 200, True, False, 250),
-    (two_decimals, 300, True, True, 250),
-    (uniform, 150, False, True, 250),
-]
-
-
-def size():
-    """Samples and detections of calibrated models, by setting."""
-    found = {}
-    for index, (kind, n, weighted, binary, samples) in enumerate(SIZE):
-        rng = np.random.default_rng([2026, index])
-        hits = 0
-        for _ in range(samples):
-            c = kind(rng, n)
-            w = rng.gamma(1, 1, n) if weighted else None
-            if binary:
-                p = np.where(rng.random(n) < 0.5, c, (100 - (100 * c).round()) / 100 if kind is two_decimals else 1 - c)
-                model = Predictions.from_arrays((rng.random(n) < p).astype(int), p, sample_weight=w)
-            else:
-                model = top(c, rng.random(n) < c, sample_weight=w)
-            hits += detect(model).detected
-        found[index] = (samples, hits)
-    return found
-
-
-def test_size_of_the_test():
-    """In each setting, and in all of them together; one test, so that the samples are drawn once."""
-    found = size()
-    # the size must not pass 6.5 %; with so few samples a test of that size passes 6.5 % + 3·√(0.065·0.935/N) once in 700
-    assert [k for k, (samples, hits) in found.items() if hits / samples > 0.065 + 3 * math.sqrt(0.065 * 0.935 / samples)] == []
-    samples, hits = (sum(v) for v in zip(*found.values(), strict=True))
-    assert samples >= 2000
-    assert hits / samples <= 0.065
-    assert hits / samples >= 0.025  # and it is no dead letter
-
-
-def detected(model, samples, seed):
-    rng = np.random.default_rng(seed)
-    return sum(detect(model(rng)).detected for _ in range(samples)) / samples
-
-
-def test_power_for_three_points_over_at_10_000_rows():
-    # z = 0.03·√10,000/√(mean p(1 − p) = 1/6) = 7.3: practically always
-    def model(rng):
-        c = rng.uniform(0.5, 1, 10_000)
-        return top(c, rng.random(10_000) < c - 0.03)
-
-    assert detected(model, 40, 1) >= 0.95
-
-
-def test_power_for_uniform_overconfidence():
-    def model(rng):
-        c = rng.uniform(0.55, 1, 2000)
-        return top(c, rng.random(2000) < c - 0.05)
-
-    assert detected(model, 60, 2) >= 0.95
-
-
-def test_power_for_crossing():
-    def model(rng):
-        c = rng.uniform(0.5, 1, 1000)
-        return top(c, rng.random(1000) < np.where(c < 0.75, c + 0.1, c - 0.1))
-
-    assert detected(model, 60, 3) >= 0.95
-
-
 def test_power_for_a_shift_shows_in_the_positive_view():
     # every probability 5 points too high leaves accuracy = confidence in each top-label bin: 78 % at n = 1,000 in the
-    # positive view, so at least 60 % of 60 samples (78 − 3.4 standard errors)
+    # positive view, so at least 50 % of 20 samples (78 − 3 standard errors)
     rng = np.random.default_rng(4)
     found = []
-    for _ in range(60):
+    for _ in range(20):
         p = rng.uniform(0.05, 1, 1000)
         found.append(detect(Predictions.from_arrays((rng.random(1000) < p - 0.05).astype(int), p)))
     hits = [d for d in found if d.detected]
-    assert len(hits) >= 36
+    assert len(hits) >= 10
     assert np.mean([d.view == "positive" for d in hits]) > 0.9

@@ -140,7 +140,7 @@ def test_no_limit_where_chance_is_not_known():
 
 def test_moments_of_both_distributions():
     # published: E max|B| = √(π/2), E range = 2√(2/π), E range² = 4 ln 2 (Feller 1951); max|B| exceeds t where B leaves (−t, t)
-    x = np.linspace(0, 12, 24_001)
+    x = np.linspace(0, 12, 6001)
     supremum, width = (np.array([f(v) for v in x]) for f in (supremum_sf, range_sf))
     assert np.trapezoid(supremum, x) == pytest.approx(math.sqrt(math.pi / 2), abs=1e-9)
     assert np.trapezoid(width, x) == pytest.approx(2 * math.sqrt(2 / math.pi), abs=1e-9)
@@ -171,17 +171,17 @@ def test_same_story_as_detection(seed):
     ],
 )
 def test_size_under_calibration(rows, method):
-    # 5 % of 400 calibrated samples: 20 ± 4.4, so at most 38 (four standard deviations), and not 4 or fewer
+    # 5 % of 200 calibrated samples: 10 ± 3.1, so at most 22 (four standard deviations), and not none (once in 28,000)
     rng = np.random.default_rng(5)
     found = []
-    for seed in range(400):  # a seed each: with one seed, all samples would be judged by the same uniform numbers
+    for seed in range(200):  # a seed each: with one seed, all samples would be judged by the same uniform numbers
         p = rows(rng)
         c = cumulative(profile(p, rng.random(len(p)) < p), draws=99, seed=seed)
         found.append((c.p_value, c.mad_p_value))
     assert c.method == method
     rejected = np.count_nonzero(np.array(found) <= 0.05, axis=0)
-    assert (rejected > 4).all()
-    assert (rejected <= 38).all()
+    assert (rejected > 0).all()
+    assert (rejected <= 22).all()
 
 
 def test_many_cells_with_rare_events_are_not_one_group():

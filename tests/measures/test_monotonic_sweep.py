@@ -113,12 +113,12 @@ def test_the_bound_of_the_search(monkeypatch):
     s = monotonic_sweep(profile)
     assert (s.n_bins, s.used, s.bounded) == (1000, 1000, True)
     assert s.value == pytest.approx(0.25, abs=1e-12)  # mean of min(p, 1 − p)
-    monkeypatch.setattr(module, "MAX_SWEEP", 40)
-    small = Predictions.from_arrays((p[::30] > 0.5).astype(int), p[::30]).profile("positive")
-    best, value = together([Fraction(int(k * 60 + 1), 3000) for k in range(50)], [int(k >= 25) for k in range(50)], limit=40)
+    monkeypatch.setattr(module, "MAX_SWEEP", 12)
+    small = Predictions.from_arrays((p[::75] > 0.5).astype(int), p[::75]).profile("positive")
+    best, value = together([Fraction(150 * k + 1, 3000) for k in range(20)], [int(k >= 10) for k in range(20)], limit=12)
     s = monotonic_sweep(small)
     assert (s.n_bins, s.value, s.bounded) == (best, pytest.approx(float(value), abs=1e-14), True)
-    assert best == 40
+    assert best == 12
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,5 +1,7 @@
 """How far numbers of a reduced profile can be off: the bounds hold, and are 0 where nothing is lost."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,7 @@ def test_approximate_numbers_are_near():
     assert b["corp"].mcb == pytest.approx(a["corp"].mcb, abs=2 / 4096)
 
 
+@functools.cache
 def model(n=4000):
     rng = np.random.default_rng(2)
     p, site = rng.random(n), rng.choice(["a", "b"], n)

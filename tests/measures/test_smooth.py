@@ -131,7 +131,7 @@ def test_relplot():
 ROWS = st.lists(st.tuples(st.integers(0, 64), st.booleans(), st.integers(1, 4)), min_size=1, max_size=20)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_properties(rows, random):
     p, y, w = (np.array(a) for a in zip(*rows, strict=True))
