@@ -199,16 +199,16 @@ def read_tables(frame):
 
 @pytest.mark.parametrize("name", ["prob_c{}", "M (c{})", "c{}"])
 def test_thousands_of_classes_take_seconds(name):
-    k, n = 3000, 40
+    k, n = 2000, 12
     rng = np.random.default_rng(3)
     p = rng.dirichlet(np.ones(k), size=n)
     label = [f"c{v}" for v in rng.integers(0, k, n)]
     frame = pd.DataFrame(p, columns=[name.format(i) for i in range(k)])
     first = {"label": label, **({"M": [f"c{v}" for v in p.argmax(axis=1)]} if name.startswith("M") else {})}
     frame = pd.concat([pd.DataFrame(first), frame], axis=1)
-    start = time.perf_counter()
+    start = time.process_time()
     found = only(frame.to_csv(index=False).encode())
-    assert time.perf_counter() - start < 20  # it was minutes
+    assert time.process_time() - start < 9  # it was minutes
     assert len(found.classes) == k
 
 
