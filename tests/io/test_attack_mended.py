@@ -389,8 +389,7 @@ def _tables(**tables):
     return out.getvalue()
 
 
-@pytest.mark.parametrize("params", PARAMS)
-@pytest.mark.parametrize("summary", SUMMARIES)
+@pytest.mark.parametrize(("params", "summary"), list(zip(PARAMS, SUMMARIES, strict=True)))
 def test_settings_and_summaries_beside_a_complete_table(params, summary):
     data = _tables(Params=params, Pred=PRED, Summary=summary)
     found = only(data)
