@@ -56,10 +56,10 @@ def long_words(rows, length):
 
 
 BOMBS = {
-    "zip": lambda: zipped_zeros("a.csv", 700),
+    "zip": lambda: zipped_zeros("a.csv", 300),
     "gzip": lambda: gzip.compress(bytes(16 << 20)) * 40,
     "gzip in zip": lambda: zipped({"a.csv.gz": gzip.compress(bytes(16 << 20)) * 40}),
-    "workbook": lambda: zipped_zeros("xl/worksheets/sheet1.xml", 700),
+    "workbook": lambda: zipped_zeros("xl/worksheets/sheet1.xml", 300),
     "npy": lambda: header((10**12,)),
     "npy with sizes beyond numbers": lambda: header((10**12, 10**12, 10**12)),
     "npz": lambda: zipped({"y_prob.npy": header((10**12,)), "y_true.npy": header((10**12,))}),
