@@ -201,7 +201,8 @@ def _adds_up(columns: list[Column], n_rows: int) -> bool:
     """Whether 98 % of the rows add up to 1; the first ones may say that too many do not."""
     slack = max(0.02, 0.006 * len(columns)) + 1e-9
     first = [c.first_numbers(max(n_rows // 40, 1)) for c in columns]
-    start = np.column_stack([f[: min(map(len, first))] for f in first]).astype(np.float64)
+    least = min(map(len, first))
+    start = np.column_stack([f[:least] for f in first]).astype(np.float64)
     start = start[np.isfinite(start).all(axis=1)].sum(axis=1)
     if np.count_nonzero(np.abs(start - 1) > slack) > 0.021 * n_rows:
         return False

@@ -14,7 +14,7 @@ pytest.importorskip("atheris", reason="wheels of Atheris exist for Linux only")
 
 FUZZER = Path(__file__).with_name("fuzz_io.py")
 SECONDS = int(os.environ.get("FUZZ_SECONDS", "20"))
-RUNS = () if "FUZZ_SECONDS" in os.environ else ("-runs=2000",)  # the same ones on every machine that is fast enough
+RUNS = () if "FUZZ_SECONDS" in os.environ else ("-runs=500",)  # the same ones on every machine that is fast enough
 BOUNDS = ("-max_len=8192", "-timeout=20", "-rss_limit_mb=2000", "-seed=1", *RUNS)
 
 

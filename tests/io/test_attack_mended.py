@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcore.errors import InputError
-from calibcore.io import Mapping, arrow_files, inspect, read, read_bytes
+from calibcore.io import Mapping, arrow_files, headers, inspect, read, read_bytes
 from calibcore.io.arrow_files import read_arrow, read_parquet
 from calibcore.io.arrow_sizes import unpacked_sizes
 from calibcore.io.columns import one_chunk
@@ -199,22 +199,23 @@ def read_tables(frame):
 
 @pytest.mark.parametrize("name", ["prob_c{}", "M (c{})", "c{}"])
 def test_thousands_of_classes_take_seconds(name):
-    k, n = 3000, 40
+    k, n = 2000, 12
     rng = np.random.default_rng(3)
     p = rng.dirichlet(np.ones(k), size=n)
     label = [f"c{v}" for v in rng.integers(0, k, n)]
     frame = pd.DataFrame(p, columns=[name.format(i) for i in range(k)])
     first = {"label": label, **({"M": [f"c{v}" for v in p.argmax(axis=1)]} if name.startswith("M") else {})}
     frame = pd.concat([pd.DataFrame(first), frame], axis=1)
-    start = time.perf_counter()
+    start = time.process_time()
     found = only(frame.to_csv(index=False).encode())
-    assert time.perf_counter() - start < 20  # it was minutes
+    assert time.process_time() - start < 9  # it was minutes
     assert len(found.classes) == k
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "json"])
-def test_columns_have_a_limit_in_every_format(kind):
-    arrow = pa.table({f"c{i}": [1.0] for i in range(20_001)})
+def test_columns_have_a_limit_in_every_format(kind, monkeypatch):
+    monkeypatch.setattr(headers, "_MAX_COLUMNS", 200)
+    arrow = pa.table({f"c{i}": [1.0] for i in range(201)})
     out = io.BytesIO()
     if kind == "parquet":
         pq.write_table(arrow, out)
@@ -222,8 +223,8 @@ def test_columns_have_a_limit_in_every_format(kind):
         with pa.ipc.new_file(out, arrow.schema) as writer:
             writer.write_table(arrow)
     else:
-        out.write(("[{" + ", ".join(f'"c{i}": 1.5' for i in range(20_001)) + "}]").encode())
-    with pytest.raises(InputError, match=r"20,001 columns; at most 20,000 are read\. Is it transposed\?"):
+        out.write(("[{" + ", ".join(f'"c{i}": 1.5' for i in range(201)) + "}]").encode())
+    with pytest.raises(InputError, match=r"201 columns; at most 200 are read\. Is it transposed\?"):
         open_tables(out.getvalue(), "x")
 
 
@@ -389,8 +390,7 @@ def _tables(**tables):
     return out.getvalue()
 
 
-@pytest.mark.parametrize("params", PARAMS)
-@pytest.mark.parametrize("summary", SUMMARIES)
+@pytest.mark.parametrize(("params", "summary"), list(zip(PARAMS, SUMMARIES, strict=True)))
 def test_settings_and_summaries_beside_a_complete_table(params, summary):
     data = _tables(Params=params, Pred=PRED, Summary=summary)
     found = only(data)

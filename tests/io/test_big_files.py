@@ -111,8 +111,16 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("cell", [c for c, _ in ODD.values()], ids=list(ODD))
-@pytest.mark.parametrize("column", ["probability", "feature_1", "label", "id"])
+def placed(cells, *columns):
+    """Each cell in the column of the probability, and in one of the others by turns."""
+    return [
+        pytest.param(c, where, id=f"{where}-{name}")
+        for i, (name, c) in enumerate(cells)
+        for where in ("probability", columns[i % len(columns)])
+    ]
+
+
+@pytest.mark.parametrize(("cell", "column"), placed([(name, c) for name, (c, _) in ODD.items()], "feature_1", "label", "id"))
 @pytest.mark.usefixtures("small")
 def test_one_odd_cell_far_below_changes_nothing(cell, column, monkeypatch):
     """A column is a number only if all its cells are; what one cell far below the first look does is the same as in a small file."""
@@ -262,8 +270,9 @@ def test_a_file_that_passes_is_read_as_its_bytes(make, write, tmp_path):
     assert found[0]["source"]["sha256"] == hashlib.sha256(data).hexdigest()
 
 
-@pytest.mark.parametrize("cell", [c for c, _ in ODD.values()] + ["Zürich", '"'], ids=[*ODD, "letter", "open quote"])
-@pytest.mark.parametrize("column", ["probability", "site", "id"])
+@pytest.mark.parametrize(
+    ("cell", "column"), placed([*((name, c) for name, (c, _) in ODD.items()), ("letter", "Zürich"), ("open quote", '"')], "site", "id")
+)
 @pytest.mark.usefixtures("passing")
 def test_one_odd_cell_of_a_file_that_passes_changes_nothing(cell, column, tmp_path):
     columns = cells()

@@ -78,13 +78,13 @@ def test_the_files_that_are_changed_are_sound(kind):
 
 
 @given(changes(SEEDS))
-@settings(max_examples=350)
+@settings(max_examples=150)
 def test_changed_bytes(data):
     check_file(data)
 
 
 @given(changes({k: t.encode() for k, t in TEXTS.items()}), st.sampled_from(("gz", "zip", "both")))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_changed_files_that_are_packed(data, how):
     inner = gzip.compress(data, mtime=0) if how != "zip" else data
     check_file(packed({"a.csv": inner, "notes.md": b"# a", "b.csv": data[::2]}) if how != "gz" else inner)
@@ -151,7 +151,7 @@ def written(names, columns, separator=",", terminator="\n"):
 
 
 @given(tables(), st.sampled_from(",;\t|"), st.sampled_from(("\n", "\r\n", "\r")))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_odd_tables(table, separator, terminator):
     check_file(written(*table, separator, terminator))
 
@@ -169,7 +169,7 @@ VALUES = st.recursive(
 
 
 @given(st.data())
-@settings(max_examples=175)
+@settings(max_examples=90)
 def test_odd_documents(data):
     shape = data.draw(st.sampled_from(("any", "records", "lines", "columns", "split", "rows", "cells")))
     keys = data.draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
@@ -189,7 +189,7 @@ def test_odd_documents(data):
 
 
 @given(tables(), st.data())
-@settings(max_examples=90)
+@settings(max_examples=60)
 def test_tables_of_which_anything_is_told(table, data):
     names = st.sampled_from([*table[0], "none", "nowhere", ""])
     one = st.one_of(st.none(), names, st.just(()))

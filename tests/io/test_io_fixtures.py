@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calibcore.analysis import Settings, analyze
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io import Mapping, inspect, read
+from calibcore.partition import Partition
 
 FIXTURES = Path(__file__).parent.parent / "data" / "fixtures"
 CASES = Path(__file__).parent.parent / "data" / "cases"
@@ -48,15 +50,13 @@ def path_of(name):
 
 
 def figures(predictions):
-    settings = {"n_bins": 15, "view": "top_label"}
-    width = analyze(predictions, Settings(**settings)).to_dict()
-    mass = analyze(predictions, Settings(**settings, strategy="equal_mass")).to_dict()
+    profile = predictions.profile("top_label")
     return {
-        "n": width["n"],
-        "accuracy": width["accuracy"],
-        "mean_confidence": width["mean_confidence"],
-        "top_label_ece_15_equal_width_right_closed": width["ece"],
-        "top_label_ece_15_equal_mass": mass["ece"],
+        "n": profile.n,
+        "accuracy": np.average(predictions.correct, weights=predictions.weight),
+        "mean_confidence": np.average(predictions.confidence, weights=predictions.weight),
+        "top_label_ece_15_equal_width_right_closed": profile.bin(Partition.equal_width(15)).ece,
+        "top_label_ece_15_equal_mass": profile.bin(Partition.equal_mass(profile, 15)).ece,
     }
 
 

@@ -5,10 +5,10 @@ import itertools
 import zipfile
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from calibcore.analysis import Settings, analyze
 from calibcore.cli import main
 from calibcore.errors import AmbiguousLayout, InputError
 from calibcore.io import Mapping, belonging, inspect, read, read_bytes
@@ -37,11 +37,12 @@ def file(tmp_path):
 
 
 def brier(predictions):
-    return analyze(predictions, Settings(view="positive")).to_dict()["brier"]["value"]
+    p, right = predictions.rows("positive")
+    return np.average((p - right) ** 2, weights=predictions.weight)
 
 
 def accuracy(predictions):
-    return analyze(predictions, Settings()).to_dict()["accuracy"]
+    return np.average(predictions.correct, weights=predictions.weight)
 
 
 def by_all_ways(predictions, labels, **given):
@@ -82,9 +83,16 @@ def test_a_counter_beside_a_key_is_asked_about_with_the_key_first(file, counter)
         file("y.csv", f"{counter},filename,y", range(8), moved(IDS), moved(Y)),
     )
     assert by_all_ways(*files) == {"pair": ("filename", counter)}
+
+
+def test_a_counter_beside_a_key_is_joined_as_it_is_answered(file):
+    files = (
+        file("p.csv", "case,filename,prob", range(8), IDS, P),
+        file("y.csv", "case,filename,y", range(8), moved(IDS), moved(Y)),
+    )
     (by_name,) = by_all_ways(*files, pair="filename")
     assert (brier(by_name), by_name.ids.tolist()) == (pytest.approx(float(BRIER)), list(IDS))
-    (by_count,) = by_all_ways(*files, pair=counter)
+    (by_count,) = by_all_ways(*files, pair="case")
     assert accuracy(by_count) == pytest.approx(float(BY_ORDER))
     (by_id,) = by_all_ways(*files, id="filename")
     assert brier(by_id) == pytest.approx(float(BRIER))

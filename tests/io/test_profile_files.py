@@ -1,5 +1,6 @@
 """Profile files among the files that are read: models, layout, groups, and one sentence for what is wrong."""
 
+import functools
 import gzip
 import io
 import json
@@ -36,6 +37,16 @@ def path(tmp_path):
     return write
 
 
+whole = functools.cache(binary)
+
+
+@functools.cache
+def model(kind):
+    """The one model of a profile file; what is worked out of it is kept for the next test."""
+    (found,) = cc.read(file_of(kind))
+    return found
+
+
 def sentence(call, *args, **more):
     with pytest.raises(InputError) as caught:
         call(*args, **more)
@@ -55,7 +66,7 @@ def test_every_kind_is_read_by_path_and_by_bytes(kind, path):
     (direct,) = cc.read(data)
     assert by_path.name == by_bytes.name == direct.name
     assert not by_path.has_rows
-    assert cc.analyze(by_path).to_dict() == cc.analyze(by_bytes).to_dict()
+    assert bytes_of(by_path) == bytes_of(by_bytes)
     layout = cc.inspect(path(data))
     assert (layout.format, layout.questions, layout.problem, layout.models) == ("calibcore profile", (), None, 1)
     assert layout.n_rows == by_path.n
@@ -109,7 +120,7 @@ def test_of_two_classes_either_probability_gives_the_predicted_class():
 
 
 def test_one_class_alone_is_analysed_in_its_view():
-    (found,) = cc.read(file_of("one class only"))
+    found = model("one class only")
     analysis, rows = cc.analyze(found), several("one")
     assert analysis.view == "class:c1"
     assert analysis.ece == pytest.approx(cc.analyze(rows, cc.Settings(view="class:c1")).ece, abs=1e-12)
@@ -223,8 +234,8 @@ def test_groups_are_those_that_it_holds():
 
 @pytest.mark.parametrize("view", ["top_label", "positive"])
 def test_groups_have_the_numbers_of_their_rows(view):
-    rows = binary()
-    (found,) = cc.read(file_of("binary with groups"))
+    rows = whole()
+    found = model("binary with groups")
     for column in ("site", "age"):
         mine, its = cc.by_group(found, column, view=view), cc.by_group(rows, column, view=view)
         assert [g.name for g in mine.groups] == [g.name for g in its.groups]
@@ -238,7 +249,7 @@ def test_groups_have_the_numbers_of_their_rows(view):
 
 def test_groups_of_classes_and_of_weighted_rows():
     rows = several()
-    (found,) = cc.read(file_of("five classes"))
+    found = model("five classes")
     for view in ("top_label", "class:c3"):
         for a, b in zip(cc.by_group(found, "ward", view=view).groups, cc.by_group(rows, "ward", view=view).groups, strict=True):
             assert (a.n, a.ece) == (b.n, pytest.approx(b.ece, abs=1e-12))
@@ -251,7 +262,7 @@ def test_groups_of_classes_and_of_weighted_rows():
 
 
 def test_an_exact_profile_gives_the_numbers_of_the_rows():
-    rows, (found,) = binary("whole"), cc.read(file_of("float64, exact"))
+    rows, found = binary("whole"), model("float64, exact")
     settings = cc.Settings(strategy="equal_mass", n_bins=11)
     mine, its = cc.analyze(found, settings).to_dict(), cc.analyze(rows, settings).to_dict()
     assert mine["precision"] is None
@@ -263,7 +274,7 @@ def test_an_exact_profile_gives_the_numbers_of_the_rows():
 
 
 def test_what_the_numbers_are_worth_is_part_of_the_json():
-    (found,) = cc.read(file_of("binary with groups"))
+    found = model("binary with groups")
     wide, mass = (cc.analyze(found, cc.Settings(strategy=s)).to_dict()["precision"] for s in ("equal_width", "equal_mass"))
     assert wide["ece"] == {"kind": "exact", "within": 0.0}
     assert wide["ece.equal_mass"] == mass["ece"]
@@ -274,7 +285,7 @@ def test_what_the_numbers_are_worth_is_part_of_the_json():
 
 @pytest.mark.parametrize("request_", ["periods", "reconcile", "refinement", "remedies", "adaptive"])
 def test_what_needs_rows_says_so(request_):
-    (found,) = cc.read(file_of("binary with groups"))
+    found = model("binary with groups")
     assert sentence(cc.analyze, found, cc.Settings(on_request=(request_,))) == NO_ROWS
 
 

@@ -91,7 +91,7 @@ def saved(folder, columns, kind, name="rows"):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "feather", "arrows"])
-@pytest.mark.parametrize("columns", [binary(), classes(3), classes(30)], ids=["binary", "three", "thirty"])
+@pytest.mark.parametrize("columns", [binary(), classes(3), classes(30, 600)], ids=["binary", "three", "thirty"])
 def test_a_file_in_batches_is_the_file_read_whole(tmp_path, kind, columns):
     path = saved(tmp_path, columns, kind)
     (found,), (whole,) = cc.reduce_models(path), cc.read(path)

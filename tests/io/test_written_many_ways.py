@@ -206,10 +206,3 @@ def test_long_values_are_cut_in_sentences():
     (asked,) = raised.value.questions
     assert len(asked.text) < 250
     assert asked.options == tuple(str(10**k) for k in (400, 401)) or asked.options == tuple(str(10**k) for k in (401, 400))
-
-
-def test_many_columns_of_one_class_each_are_read_in_time():
-    k = 3000
-    rows = np.full((20, k), 1 / k)
-    (found,) = read(csv("y," + ",".join(f"p_{i}" for i in range(k)), np.arange(20), *rows.T))
-    assert (found.n, len(found.classes)) == (20, k)
