@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -78,8 +79,8 @@ class Partition:
         >>> Partition.equal_width(10).edges[3]
         np.float64(0.3)
         """
-        m = checked_bins(n_bins)
-        return cls(np.arange(m + 1) / m, closed, "equal_width")
+        checked_options(closed=closed)
+        return _even(checked_bins(n_bins), closed)
 
     @classmethod
     def equal_mass(cls, profile: _Ranked, n_bins: int, ties: Ties = "together") -> Partition | SharedTies:
@@ -206,15 +207,20 @@ def checked_bins(n_bins: Any) -> int:
     return int(n_bins)
 
 
+@lru_cache(200)  # a sweep asks for a hundred, each time
+def _even(m: int, closed: Closed) -> Partition:
+    return Partition(np.arange(m + 1) / m, closed, "equal_width")
+
+
 def _checked_edges(edges: FloatArray) -> FloatArray:
     if edges.ndim != 1 or len(edges) < 2:
         raise InputError("At least two edges are needed, from 0 to 1.", value=edges)
     if edges[0] != 0.0 or edges[-1] != 1.0:
         raise InputError(f"Edges must rise from 0 to 1; they run from {edges[0]:g} to {edges[-1]:g}.", value=edges)
-    step = np.diff(edges)
-    step[0] = 1.0 if step[0] == 0.0 and len(edges) > 2 else step[0]  # the first bin may be [0, 0]
-    if not np.all(step > 0):
-        at = int(np.flatnonzero(~(step > 0))[0])
+    rises = edges[1:] > edges[:-1]
+    rises[0] |= edges[1] == 0.0 and len(edges) > 2  # the first bin may be [0, 0]
+    if not rises.all():
+        at = int(np.argmin(rises))
         raise InputError(f"Edges must rise from 0 to 1; {edges[at + 1]:g} comes after {edges[at]:g}.", value=edges)
     if len(edges) - 1 > MAX_BINS:
         raise InputError(f"{len(edges) - 1:,} bins are too many; the limit is {MAX_BINS:,}.", value=len(edges) - 1)
