@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from added import add
 from streamlit.testing.v1 import AppTest
 
 import calibcore as cc
@@ -28,9 +29,9 @@ def start(query=(), files=()):
     app = AppTest.from_file(APP, default_timeout=60)
     for key, value in dict(query).items():
         app.query_params[key] = value
-    app.run()
     if files:
-        upload(app, *files)
+        add(app, [(name, data, CSV) for name, data in files])
+    app.run()
     assert not app.exception
     return app
 
