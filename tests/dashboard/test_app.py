@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from added import add
 from streamlit.testing.v1 import AppTest
 
 import calibcore as cc
@@ -34,12 +35,11 @@ def start(page=PAGES[0], files=(), query=(), theme="light"):
     app.context = {"theme": theme}
     for key, value in dict(query).items():
         app.query_params[key] = value
-    app.run()
     if files:
-        app.file_uploader[0].set_value(list(files)).run()
+        add(app, files)
     if page != PAGES[0]:
-        app.switch_page(page).run()
-    return app
+        app.switch_page(page)
+    return app.run()
 
 
 def words(app):
@@ -65,18 +65,6 @@ def read(data, name):
 
 def files_of(n):
     return [(f"m{k}.csv", csv_file(shift=0.02 * k), CSV) for k in range(n)]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("n", [0, 1, 3, 8], ids=["samples", "one", "three", "eight"])
-def test_every_page_stands(page, n, theme):
-    app = start(page, files_of(n), theme=theme)
-    assert not app.exception
-    assert not app.error
-    assert len(app.title) == 1
-    assert charts(app)
-    assert all(c.proto.alt.endswith(".") for c in charts(app))
 
 
 def test_samples_are_shown_first_and_said_to_be_samples():
@@ -150,34 +138,26 @@ def test_reset_brings_the_defaults_back():
     assert not app.exception
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "sentence"),
-    [
-        ("empty.csv", b"", "empty"),
-        ("head.csv", b"y_true,y_prob\n", "no data rows"),
-        ("letter.txt", b"Dear all,\nthis is a letter.\n", "not a table"),
-        ("model.pkl", b"\x80\x04]\x94.", "never loaded"),
-        ("over.csv", b"y_true,y_prob\n1,1.2\n0,0.3\n", "1.2"),
-        ("nan.csv", b"y_true,y_prob\n1,nan\n0,0.3\n", "nan.csv"),
-        ("alone.csv", b"y_true\n1\n0\n", "alone.csv"),
-    ],
-)
-def test_a_broken_file_is_named_and_the_others_stay(name, data, sentence):
-    app = start(files=[(name, data, CSV), ("good.csv", csv_file(), CSV)])
-    assert len(app.error) == 1
-    shown = re.sub(r"\\(.)", r"\1", app.error[0].value)
-    assert name in shown
-    assert sentence in shown
+BROKEN = [
+    ("empty.csv", b"", "empty"),
+    ("head.csv", b"y_true,y_prob\n", "no data rows"),
+    ("letter.txt", b"Dear all,\nthis is a letter.\n", "not a table"),
+    ("model.pkl", b"\x80\x04]\x94.", "never loaded"),
+    ("over.csv", b"y_true,y_prob\n1,1.2\n0,0.3\n", "1.2"),
+    ("nan.csv", b"y_true,y_prob\n1,nan\n0,0.3\n", "nan.csv"),
+]
+LABELS_ALONE = [("alone.csv", b"y_true\n1\n0\n", "alone.csv")]  # beside a file of predictions they would be joined
+
+
+@pytest.mark.parametrize("broken", [BROKEN, LABELS_ALONE], ids=["broken", "labels alone"])
+def test_broken_files_are_named_and_the_others_stay(broken):
+    app = start(files=[*((name, data, CSV) for name, data, _ in broken), ("good.csv", csv_file(), CSV)])
+    shown = [re.sub(r"\\(.)", r"\1", error.value) for error in app.error]
+    assert len(shown) == len(broken)
+    for name, _, sentence in broken:
+        assert [sentence in line for line in shown if name in line] == [True], name
     assert app.selectbox(key="model").options == ["good"]
     assert not app.exception
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_only_broken_files(page):
-    app = start(page, [("empty.csv", b"", CSV)])
-    assert not app.exception
-    assert len(app.error) == 1
-    assert not charts(app)
 
 
 def test_an_ambiguous_file_asks_and_is_read_as_answered():
@@ -303,9 +283,17 @@ def test_up_to_four_models_are_overlaid_and_more_are_small_multiples():
     def diagrams(app):
         return [c for c in charts(app) if " against " not in c.proto.alt]  # the others are forest plots of differences
 
-    assert len(diagrams(start(PAGES[1], files_of(4)))) == 1
-    assert len(diagrams(start(PAGES[1], files_of(5)))) == 5
-    assert len(diagrams(start(PAGES[1], files_of(3), {"layout": "Small multiples"}))) == 3
+    def layout(app):
+        return [c for c in app.segmented_control if c.key == "layout"]
+
+    app = start(PAGES[1], files_of(3), {"layout": "Small multiples"})
+    assert len(diagrams(app)) == 3
+    layout(app)[0].set_value("Automatic")
+    app.file_uploader[0].set_value(files_of(4)).run()
+    assert len(diagrams(app)) == 1
+    app.file_uploader[0].set_value(files_of(5)).run()
+    assert len(diagrams(app)) == 5
+    assert not layout(app)  # asked only where there is a choice
 
 
 def test_the_baseline_can_be_chosen():
@@ -371,8 +359,9 @@ def test_the_choice_of_a_bin_goes_from_page_to_page():
 def test_names_from_files_are_never_markup():
     evil = "![x](https://evil.example/a.png) **b** :red[c] $d$ <img src=x>"
     rows = "\n".join(f'{i % 2},0.{i % 9 + 1},"{evil} {i % 2}"' for i in range(300))
+    app = start(files=[("e.csv", f"y_true,y_prob,model\n{rows}\n".encode(), CSV)])
     for page in PAGES:
-        app = start(page, [("e.csv", f"y_true,y_prob,model\n{rows}\n".encode(), CSV)])
+        app.switch_page(page).run()
         assert not app.exception
         for kind in ("title", "markdown", "caption", "error"):
             for element in app.get(kind):

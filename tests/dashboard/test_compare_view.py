@@ -80,9 +80,3 @@ def test_models_of_different_kinds_are_compared_by_the_gap_alone():
     assert words(app).count("have no score in common, so only the gap can be compared") == 1
     assert "Log loss and Brier score decide" not in words(app)
     assert "only the gap is compared." not in words(app)  # as a note, it would be said again
-
-
-def test_the_layout_is_asked_only_where_there_is_a_choice():
-    files = [(f"m{i}.csv", csv_file(), CSV) for i in range(5)]
-    assert [c.key for c in start(PAGE, files[:4]).segmented_control if c.key == "layout"] == ["layout"]
-    assert [c.key for c in start(PAGE, files).segmented_control if c.key == "layout"] == []

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from test_app import CSV, alts, charts, csv_file, start, words
 
 from calibcore.report import learn
@@ -25,15 +24,16 @@ def test_all_sections_are_there():
     assert [len(t.value) for t in app.table] == [len(learn.LIMITS.rows), len(learn.GLOSSARY.rows)]
 
 
-@pytest.mark.parametrize("example", learn.EXAMPLES, ids=lambda e: e.sample)
-def test_every_example_is_drawn_and_asks(example):
-    app = start(PAGE, query={"example": example.name})
-    assert not app.exception
-    assert not app.error
-    assert app.segmented_control(key="example").value == example.name
-    assert f"Reliability diagram of {example.sample}" in alts(app)
-    assert example.shape in words(app)
-    assert len(re.findall("<summary>", html(app))) == 3
+def test_every_example_is_drawn_and_asks():
+    app = start(PAGE, query={"example": learn.EXAMPLES[-1].name})
+    assert app.segmented_control(key="example").value == learn.EXAMPLES[-1].name
+    for example in learn.EXAMPLES:
+        app.segmented_control(key="example").set_value(example.name).run()
+        assert not app.exception
+        assert not app.error
+        assert f"Reliability diagram of {example.sample}" in alts(app)
+        assert example.shape in words(app)
+        assert len(re.findall("<summary>", html(app))) == 3
 
 
 def test_uploads_and_settings_do_not_change_the_lesson():

@@ -5,6 +5,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from added import add
 from streamlit.testing.v1 import AppTest
 
 import calibcore as cc
@@ -33,9 +34,8 @@ def start(*files, query=()):
     app = AppTest.from_file(APP, default_timeout=60)
     for key, value in dict(query).items():
         app.query_params[key] = value
-    app.run()
     if files:
-        app.file_uploader[0].set_value([(name, data, "text/csv") for name, data in files]).run()
+        add(app, [(name, data, "text/csv") for name, data in files])
     return app.switch_page(REPORT).run()
 
 
@@ -61,18 +61,14 @@ def buttons(app):
     return [b.proto.label for b in app.get("download_button")]
 
 
-def test_a_newcomer_sees_the_report_of_the_first_sample():
-    app = start()
+def test_a_newcomer_sees_the_report_of_the_first_sample_and_then_of_the_one_chosen():
+    app = start(query={"bins": "8"})
     said = words(app)
     assert said.startswith("Calibration of steady-v1")
     assert "steady-v1 shows no miscalibration in these rows." in said
     assert len(app.title) == 1
     assert "Report (HTML)" in buttons(app)
     assert "At your threshold" not in said
-
-
-def test_the_model_and_the_settings_are_those_chosen():
-    app = start(query={"bins": "8"})
     app.selectbox(key="model").select("swift-v2").run()
     said = words(app)
     assert "swift-v2 is overconfident." in said
@@ -80,19 +76,20 @@ def test_the_model_and_the_settings_are_those_chosen():
 
 
 def test_own_words_stay_with_the_report():
-    app = start()
-    app.text_input(key="heading").set_value("Fit for use?").run()
-    app.text_input(key="audience").set_value("the board").run()
+    app = start(*THREE[:2])
+    app.multiselect(key="report with").set_value([])
+    app.text_input(key="heading").set_value("Fit for use?")
+    app.text_input(key="audience").set_value("the board")
     app.text_area(key="note").set_value(f"Rows of May. {EVIL}").run()
     said = words(app)
     assert "Fit for use?" in said
     assert "Calibration report for the board" in said
     assert "Analyst’s note Rows of May. <img" in said
     assert "<img" not in paper(app)
-    app.selectbox(key="model").select("swift-v2").run()
+    app.selectbox(key="model").select("b").run()
     said = words(app)
     assert all(part in said for part in ("Fit for use?", "Rows of May.", "for the board"))
-    asked = "Your heading and note were written when the report was about steady-v1: does it still hold?"
+    asked = "Your heading and note were written when the report was about a: does it still hold?"
     assert asked in captions(app)
     app.text_area(key="note").set_value("Rows of June.").run()
     assert asked not in captions(app)
@@ -162,8 +159,7 @@ def test_what_is_acted_on_is_the_shared_view_on_both_pages():
 
 
 def test_threshold_and_held_out_test_are_asked_for():
-    app = start(query={"acting": "true", "t": "0.8", "tested": "true"})
-    app.selectbox(key="model").select("swift-v2").run()
+    app = start(THREE[2], query={"acting": "true", "t": "0.8", "tested": "true"})
     said = words(app)
     assert "with confidence above 0.8" in said
     assert "Tested on rows that the fit had not seen (5 folds)" in said
@@ -179,7 +175,7 @@ def test_training_is_one_answer_for_sidebar_and_report():
 
 
 def test_costs_of_the_page_act_are_in_the_report():
-    app = start(query={"acting": "true", "t": "0.8", "cost_error": "40", "cost_review": "3"})
+    app = start(THREE[0], query={"acting": "true", "t": "0.8", "cost_error": "40", "cost_review": "3"})
     assert re.search(r"At 40 (an error|a wrong prediction) and 3 a review", words(app))
     app.number_input(key="cost_review").set_value(None).run()
     assert "A cost needs both figures" in " ".join(c.value for c in app.caption)
@@ -235,7 +231,7 @@ def test_a_file_without_groups_has_no_choice_of_them():
 
 def test_without_typst_the_page_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(pdf, "can_write", lambda: False)
-    app = start()
+    app = start(THREE[0])
     assert buttons(app) == ["Report (HTML)"]
     assert pdf.MISSING in captions(app)
 

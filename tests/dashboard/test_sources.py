@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from added import add, before_the_first_page
 from streamlit.testing.v1 import AppTest
 
 import calibcore as cc
@@ -28,9 +29,9 @@ def start(query=(), files=()):
     app = AppTest.from_file(APP, default_timeout=60)
     for key, value in dict(query).items():
         app.query_params[key] = value
-    app.run()
     if files:
-        upload(app, *files)
+        add(app, [(name, data, CSV) for name, data in files])
+    app.run()
     assert not app.exception
     return app
 
@@ -45,6 +46,13 @@ def pick(app, *paths):
     app.multiselect(key="opened").set_value([str(p) for p in paths]).run()
     assert not app.exception
     return app
+
+
+def picked(*paths):
+    """The app, in which these were picked at first sight."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    before_the_first_page(app)
+    return pick(app, *paths)
 
 
 def again(app):
@@ -117,7 +125,7 @@ def test_two_hundred_are_listed_and_the_rest_counted(home):
 def test_a_folder_that_went_is_said(home):
     import shutil
 
-    app = pick(start(), home / "a.csv")
+    app = picked(home / "a.csv")
     shutil.rmtree(home)
     again(app)
     assert "a.csv is gone" in words(app)
@@ -145,12 +153,12 @@ def test_samples_until_a_file_is_picked(home):
 
 
 def test_picked_and_uploaded_files_stand_side_by_side(home):
-    app = upload(pick(start(), home / "a.csv"), ("up.csv", table(shift=0.05)))
+    app = upload(picked(home / "a.csv"), ("up.csv", table(shift=0.05)))
     assert models(app) == ["a", "up"]
 
 
 def test_a_reload_keeps_the_picks_and_the_address_holds_no_name(home):
-    app = pick(start(), home / "b.csv")
+    app = picked(home / "b.csv")
     kept = address(app)
     assert kept
     assert "b" not in re.sub(r"[0-9a-f]", "", kept)
@@ -197,7 +205,7 @@ def test_a_new_file_is_listed_and_noticed(home):
 
 def test_a_changed_file_is_read_again_even_where_time_and_size_are_the_same(home):
     path = home / "a.csv"
-    app = pick(start(), path)
+    app = picked(path)
     assert ece(app) == ece_of(table())
     about, before = path.stat(), folder.signature([path])
     other = table(yes="0", no="1")
@@ -209,7 +217,7 @@ def test_a_changed_file_is_read_again_even_where_time_and_size_are_the_same(home
 
 
 def test_a_removed_file_is_said_and_comes_back(home):
-    app = pick(start(), home / "a.csv", home / "b.csv")
+    app = picked(home / "a.csv", home / "b.csv")
     (home / "a.csv").rename(home / "kept.bak")
     again(app)
     assert "a.csv is gone. Put it back, or take it off the list." in words(app)
@@ -220,7 +228,7 @@ def test_a_removed_file_is_said_and_comes_back(home):
 
 def answered(home):
     (home / "a.csv").write_bytes(table("diagnosis,p", yes="ill", no="well"))
-    app = pick(start(), home / "a.csv")
+    app = picked(home / "a.csv")
     app.radio(key="question positive").set_value("ill")
     next(b for b in app.button if b.label == "Read the file").click().run()
     assert models(app) == ["a"]
@@ -251,7 +259,7 @@ def test_joined_files_are_joined_again_when_either_changes(home):
 
     (home / "a.csv").write_text("\n".join(["id,y_prob", *(f"{name},0.{i % 9 + 1}" for i, name in enumerate(ids))]))
     (home / "b.csv").write_text(labels(1))
-    app = pick(start(), home / "a.csv", home / "b.csv")
+    app = picked(home / "a.csv", home / "b.csv")
     (first,) = models(app)
     before = ece(app)
     (home / "b.csv").write_text(labels(3))
@@ -310,7 +318,7 @@ def test_more_than_a_thousand_classes_are_refused_in_words(home):
     names = [f"c{i:04}" for i in range(k)]
     rows = [",".join([names[i], *("0.5" if j == i else "0.0005" for j in range(k))]) for i in range(3)]
     (home / "wide.csv").write_text("\n".join([",".join(["label", *(f"p_{n}" for n in names)]), *rows]))
-    app = pick(start(), home / "wide.csv", home / "a.csv")
+    app = picked(home / "wide.csv", home / "a.csv")
     assert "wide.csv has 1,001 classes; the page shows at most 1,000." in words(app)
     assert models(app) == ["a"]
 

@@ -4,6 +4,7 @@ import random
 import re
 from pathlib import Path
 
+from added import add
 from streamlit.testing.v1 import AppTest
 
 import calibcore as cc
@@ -29,8 +30,10 @@ WHOLE = ("whole.csv", csv("y_true,y_prob", Y, [min(p + 0.02, 1) for p in P]))
 
 def start(*files):
     app = AppTest.from_file(APP, default_timeout=60)
+    add(app, [(name, data, "text/csv") for name, data in files])
     app.run()
-    return upload(app, *files)
+    assert not app.exception
+    return app
 
 
 def upload(app, *files):

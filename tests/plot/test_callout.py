@@ -59,8 +59,7 @@ def box_of(chart):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("view", ["top_label", "positive"])
-@pytest.mark.parametrize("kind", ["page", "report"])
+@pytest.mark.parametrize(("view", "kind"), [("top_label", "page"), ("positive", "page"), ("positive", "report")])
 def test_the_words_cover_nothing(name, view, kind):
     a = cc.analyze(MODELS[name], cc.Settings(view=view))
     chart = plot.reliability(a) if kind == "page" else charts(a)[0]

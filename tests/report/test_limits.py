@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcore as cc
@@ -211,8 +211,7 @@ def test_bad_limits(limits, words):
 
 @pytest.mark.parametrize("confidence", [[0.0, 1.0], [1.0, 1.0], [0.5], [0.0]])
 @pytest.mark.parametrize("right", [0, 1])
-@pytest.mark.parametrize("on", ["plugin", "debiased"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("on", "dtype"), [("plugin", np.float64), ("debiased", np.float32)])
 def test_edge_cases_pass(confidence, right, on, dtype):
     for check in Limits(ece=0.0, mce=0.0, gap=0.0, on=on).judge(model(np.array(confidence, dtype=dtype), [right] * len(confidence)), TEN):
         assert math.isfinite(check.value)
@@ -222,6 +221,7 @@ def test_edge_cases_pass(confidence, right, on, dtype):
 ROWS = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 1), st.integers(1, 3)), min_size=1, max_size=20)
 
 
+@settings(max_examples=20)
 @given(rows=ROWS, scale=st.sampled_from([1e15, 1.0, 1e-15]), seed=st.integers(0, 5))
 def test_order_scale_and_repetition(rows, scale, seed):
     c, y, w = (np.array(x) for x in zip(*rows, strict=True))
