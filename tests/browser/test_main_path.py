@@ -148,26 +148,6 @@ def test_a_bin_chosen_in_the_list_shows_its_rows(with_files, command, files):
     check_rows(reader, fullest, fullest["count"])
 
 
-def numbers_of(bin_):
-    """The numbers of a bin in the order of the CSV."""
-    plain = [bin_[k] for k in ("lower", "upper", "count", "confidence", "accuracy", "gap")]
-    return [*plain, *(bin_["interval"] or (None, None)), *(bin_["chance"] or (None, None))]
-
-
-def test_downloads_equal_the_command_line(with_files, command, files, tmp_path):
-    reader = with_files
-    reader.go("Compare")
-    reader.slide("Bins", 9)
-    document = printed_json(command, "compare", *files, "--bins", "9")
-    reader.unfold("Take away")
-    assert json.loads(reader.download("All results (JSON)", tmp_path).read_text()) == document
-    rows = list(csv.DictReader(io.StringIO(reader.download("Bins (CSV)", tmp_path).read_text())))
-    assert [r["model"] for r in rows] == [m["name"] for m in document["models"] for _ in m["bins"]]
-    columns = ("lower", "upper", "count", "confidence", "accuracy", "gap", "interval_low", "interval_high", "chance_low", "chance_high")
-    got = [[float(r[c]) if r[c] else None for c in columns] for r in rows]
-    assert got == [numbers_of(b) for m in document["models"] for b in m["bins"]]
-
-
 def test_downloads_of_one_model_and_of_a_bin(with_files, command, files, tmp_path):
     reader = with_files
     reader.go("Bins and rows")
