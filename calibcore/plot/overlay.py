@@ -114,7 +114,7 @@ def _end_labels(analyses: Sequence[Analysis], bottom: float) -> list[Label]:
     for (y, k), place in zip(ends, map(max, places, least), strict=True):
         a = analyses[k]
         at = float(a.bins.confidence[_last(a)])
-        labels.append(Label(1.02, place, a.name, MODEL_STYLES[k][0], "left middle", pointer=(at, y)))
+        labels.append(Label(1.02, place, a.name, "ink", "left middle", pointer=(at, y)))  # words in a line's colour would be too pale
     return labels
 
 

@@ -67,6 +67,7 @@ STREAMLITS_OWN = {
         "scrollable-region-focusable",
         "stTable",
     ): "its frame has no tabindex; Chromium and Firefox let Tab reach a frame that scrolls without one",
+    ("scrollable-region-focusable", "stCode"): "the same",
 }
 _AXE = """
 async () => {

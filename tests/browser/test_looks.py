@@ -22,7 +22,7 @@ def faults(reader):
 
 def test_the_samples_in_the_dark_and_at_200_percent(new_reader):
     reader = new_reader(dark=True)
-    size, wrong = reader.page.viewport_size, []
+    wrong = []
     for address, title in PAGES.items():
         if address:
             reader.go(title)
@@ -30,10 +30,10 @@ def test_the_samples_in_the_dark_and_at_200_percent(new_reader):
         assert background(reader) == (23, 22, 20)
         reader.screenshot(SCREENSHOTS / f"{address or 'overview'}-dark.png")
         wrong += [f"{title}: {found}" for found in faults(reader)]
-        reader.page.set_viewport_size(ZOOMED)
-        reader.page.wait_for_timeout(300)
+    reader.page.set_viewport_size(ZOOMED)
+    for address in PAGES:  # the menu lies in the sidebar now, which covers the page
+        reader.open(address)
         assert_sound(reader)
-        reader.page.set_viewport_size(size)
     assert not wrong, "\n".join(wrong)
 
 
