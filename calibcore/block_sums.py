@@ -58,7 +58,8 @@ class BlockSums:
         self, partition: Partition, dtype: np.dtype[Any], block: int = BLOCK, *, many: bool = False, kernel: Kernel | None = None
     ) -> None:
         near = partition.strategy == "equal_width" and partition.n_bins <= _WIDEST[dtype.itemsize]
-        self._step = block = block if near else min(block, _AT_ONCE)
+        self._kernel = kernel if near else None
+        self._step = block = 0 if self.compiled else block if near else min(block, _AT_ONCE)  # a compiled loop needs no room
         self._partition = partition
         self._codes: _Nearest | _Searched = (_Nearest if near else _Searched)(partition, dtype, block)
         size = len(self._codes.bins)
@@ -68,7 +69,7 @@ class BlockSums:
         self._sum: Numbers = np.zeros(table, kind)
         self._count_beside, self._sum_beside = np.zeros(size, np.int64), np.zeros(size)
         self._part = np.empty_like(self._sum)
-        self._kernel, self._compiled = kernel if near else None, np.zeros((size, 2))
+        self._compiled = np.zeros((size, 2))
         self._index, self._high = np.empty(block // 2 if self._paired else block, np.intp), np.empty(block // 2, np.uint16)
 
     def another(self) -> BlockSums:

@@ -174,6 +174,20 @@ def test_equal_mass(kind, dtype, m, no_predictions):
     assert_equal_bins(cc.bin_statistics(y, p, n_bins=m, strategy="equal_mass"), expected)
 
 
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float64, 1e-15), (np.float32, 1e-7)])
+def test_equal_mass_of_rows_that_are_sorted_in_two_shares(dtype, digits, no_predictions):
+    # 400 rows say k/1000, of which ⌈0.4·k⌉ are events, for k = 0…999; the second share of the rows has the larger values.
+    # Ten bins hold 40,000 rows each; the last value of bin j is (100·j + 99)/1000, and their mean (100·j + 49.5)/1000.
+    k = np.repeat(np.arange(1000), 400)
+    p, y = (k / 1000).astype(dtype), np.arange(len(k)) % 400 * 1000 < 400 * k
+    found = cc.bin_statistics(y, p, n_bins=10, strategy="equal_mass")
+    assert found.count.tolist() == [40_000] * 10
+    np.testing.assert_array_equal(found.edges[1:-1], (np.arange(99, 900, 100) / 1000).astype(dtype))
+    np.testing.assert_allclose(found.confidence, [(100 * j + 49.5) / 1000 for j in range(10)], rtol=digits)
+    events = [sum(-(-400 * k // 1000) for k in range(100 * j, 100 * j + 100)) for j in range(10)]
+    assert found.accuracy.tolist() == [e / 40_000 for e in events]
+
+
 @pytest.mark.parametrize("view", ["positive", "top_label"])
 def test_what_calibration_would_give_is_still_known(view):
     rng = np.random.default_rng(8)
