@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,3 +88,15 @@ def reader(server: Server, desktop: BrowserContext, sound: list[Reader]) -> Read
     sound.append(Reader(desktop, server.url))
     sound[-1].open()
     return sound[-1]
+
+
+@pytest.fixture(scope="module")
+def visitor(server: Server, desktop: BrowserContext, files: list[Path]) -> Iterator[Reader]:
+    """A reader who has added the files of a module and stays for all of its tests."""
+    from reader import Reader
+
+    one = Reader(desktop, server.url)
+    one.open()
+    one.upload(*files)
+    yield one
+    one.close()

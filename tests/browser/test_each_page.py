@@ -23,18 +23,6 @@ def files(tmp_path_factory) -> list[Path]:
     return [saved(folder / "scored.csv", binary_file()), saved(folder / "three.csv", three_class_file())]
 
 
-@pytest.fixture(scope="module")
-def visitor(server, desktop, files):
-    """A reader with both files, who stays for all tests of this module."""
-    from reader import Reader
-
-    one = Reader(desktop, server.url)
-    one.open()
-    one.upload(*files)
-    yield one
-    one.close()
-
-
 @pytest.fixture
 def on(visitor, server):
     """Go to a page and look at a model; at the end nothing may have gone wrong."""

@@ -26,18 +26,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / name for name in made]
 
 
-@pytest.fixture(scope="module")
-def visitor(server, desktop, files):
-    """A reader who has added both files and stays for all tests of this module."""
-    from reader import Reader
-
-    one = Reader(desktop, server.url)
-    one.open()
-    one.upload(*files)
-    yield one
-    one.close()
-
-
 @pytest.fixture
 def with_files(visitor, server):
     """The visitor, with no setting of an earlier test; at the end nothing may have gone wrong."""
