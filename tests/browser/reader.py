@@ -241,11 +241,6 @@ class Reader:
             payload: Any = {"name": name, "mimeType": "text/csv", "buffer": data}
             self.page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files([payload])
 
-    def remove_upload(self, name: str) -> None:
-        """Take a file away again."""
-        with self.rerun():
-            self.page.get_by_role("button", name=f"Remove {name}", exact=True).click()
-
     def go(self, title: str) -> None:
         """Change the page by the menu; on a narrow screen it sits in the sidebar."""
         links = '[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]'

@@ -11,8 +11,6 @@ from dashboard.page_words import on_page
 
 pytestmark = pytest.mark.browser
 
-MODELS = "The models side by side"
-
 
 def ece_of(command, path, *options):
     """ECE as the page must show it."""

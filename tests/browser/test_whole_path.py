@@ -31,10 +31,6 @@ def files(tmp_path_factory):
     return made
 
 
-def difference_of(command, files):
-    return printed_json(command, "compare", *files, *ASKED)["comparison"]["differences"][0]
-
-
 def report_of(command, files, folder, *options):
     """The report that the command line writes."""
     target = folder / "cli.html"

@@ -34,7 +34,6 @@ def weather(n=1500, seed=3):
 
 WEATHER = weather()
 FOUND = cc.remedies(MODEL)
-ANALYSIS = cc.analyze(MODEL)
 
 
 def cells(table):
